@@ -1,0 +1,123 @@
+"""The one seam to whatever writes an answer: nothing above it knows which engine that is.
+
+An engine gets a `Prompt` and streams text pieces, then one `Finish`. Closing the stream early cancels the work. A model
+engine reads `messages`; the quoting engine reads `question` and `passages`, which say the same in structure.
+This module imports no serving library.
+
+Errors: `EngineError`; its subclasses `EngineBusy`, `EngineDown`, `DeadlineExceeded`, `PromptTooLong` say what happened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    role: Literal["system", "user", "assistant"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A guide section offered as evidence. `tag` is what a citation names: "S1"."""
+
+    tag: str
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A chat, longest shared part first, so that a server's prefix cache holds it.
+
+    `messages[:stable]` are byte-for-byte the same for every learner of the guide; `warm` takes just that part.
+    """
+
+    messages: tuple[Message, ...]
+    question: str
+    passages: tuple[Passage, ...]
+    language: str = "en"
+    stable: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """The last thing a stream gives. Counts are tokens; None where the engine has none to count."""
+
+    cut_off: bool = False  # the token limit ended it, not the model
+    prompt_tokens: int | None = None
+    cached_tokens: int | None = None  # of prompt_tokens, how many the prefix cache held
+    new_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    ok: bool
+    detail: str = ""  # for the operator: what is wrong, or what is being waited for
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What callers may know about an engine, and no more."""
+
+    name: str  # "quoting", "llamacpp", …: for settings and status lines
+    model: str | None = None  # what writes the text; None: nothing does, the guide is quoted
+    context_tokens: int = 8_192  # prompt and reply together, per request
+    max_tokens: int = 160  # the longest reply that makes sense on this engine
+    languages: frozenset[str] | None = None  # that the model writes well enough; None: all
+    whole_guide: bool = False  # a cached prefix is cheap enough to send every section
+
+
+class EngineError(Exception):
+    """An engine failed. `retryable` says whether the same prompt may be sent once more."""
+
+    def __init__(self, engine: str, problem: str, remedy: str, *, retryable: bool = False) -> None:
+        super().__init__(f"{engine}: {problem}. {remedy}.")
+        self.engine = engine
+        self.problem = problem
+        self.remedy = remedy
+        self.retryable = retryable
+
+
+class EngineDown(EngineError):
+    """Nothing answers: not started, crashed, or closed."""
+
+
+class EngineBusy(EngineError):
+    """The queue is full; the same prompt may be sent later."""
+
+
+class DeadlineExceeded(EngineError):
+    """The deadline passed before the reply was complete."""
+
+
+class PromptTooLong(EngineError):
+    """The prompt does not fit the context; the same prompt never will."""
+
+
+class Engine(Protocol):
+    """What every engine does; `tests/engine_contract.py` holds all of them to it."""
+
+    @property
+    def traits(self) -> Traits: ...
+
+    def stream(self, prompt: Prompt, *, max_tokens: int, deadline_s: float) -> AsyncIterator[str | Finish]:
+        """Yield pieces of whole characters in order, then exactly one Finish.
+
+        Raises EngineError. `aclose()` on the iterator (or cancelling the task that reads it) stops the work and frees its slot.
+        `deadline_s` counts from the call, queueing included.
+        """
+        ...
+
+    async def warm(self, prompt: Prompt) -> None:
+        """Make the stable part of the prompt cheap, if the engine can; a hint that never fails the caller."""
+        ...
+
+    async def health(self) -> Health: ...
+
+    async def aclose(self) -> None:
+        """Stop and release everything; calling it twice is fine."""
+        ...
