@@ -9,9 +9,12 @@ Errors: `EngineError`; its subclasses `EngineBusy`, `EngineDown`, `DeadlineExcee
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
+
+NOT_IN_GUIDE: Final = "NOT_IN_GUIDE"
+"""What an engine answers, and nothing else, when the passages do not hold the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +107,7 @@ class Engine(Protocol):
     @property
     def traits(self) -> Traits: ...
 
-    def stream(self, prompt: Prompt, *, max_tokens: int, deadline_s: float) -> AsyncIterator[str | Finish]:
+    def stream(self, prompt: Prompt, *, max_tokens: int, deadline_s: float) -> AsyncGenerator[str | Finish, None]:
         """Yield pieces of whole characters in order, then exactly one Finish.
 
         Raises EngineError. `aclose()` on the iterator (or cancelling the task that reads it) stops the work and frees its slot.

@@ -1,0 +1,1 @@
+"""Slash commands, one module per subject; each has `register(client)`."""

@@ -1,0 +1,143 @@
+"""A grounded reply in Discord: acknowledged at once, grown sentence by sentence, always finished by a last edit.
+
+Edits are at least 1.2 s apart (a webhook token allows 5 in 2 s, and several people share a channel's hidden limit).
+Mentions are off on the client and escaped here; the only links are to our own sections.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from contextlib import aclosing
+from typing import Any, Final
+
+import discord
+from discord import Interaction
+
+from bot import render
+from bot.client import StudyhallClient
+from bot.texts import text
+from bot.views.buttons import StateButton
+from bot.views.reading import OpenSection, section_url
+from tutor.answering import Asked
+from tutor.reply import Citation, Kind, TutorReply
+
+BETWEEN_EDITS_S: Final = 1.2
+CITED_BUTTONS: Final = 3
+
+_COLOURS: Final = {
+    Kind.ANSWER: discord.Colour(0x2E9E6B),
+    Kind.QUOTE: render.BRAND,
+    Kind.HINT: discord.Colour(0xD9A21B),
+    Kind.REFUSAL: discord.Colour(0x8A8F98),
+}
+
+
+class HelpfulButton(StateButton, template=r"helpful:(yes|no):([0-9a-f]{12})"):
+    async def pressed(self, client: StudyhallClient, interaction: Interaction[Any]) -> None:
+        said, reply_id = self.parts
+        await client.tutor.people.save_helpful(reply_id, interaction.user.id, helpful=said == "yes")
+        await interaction.response.send_message(text("ask-noted", await client.language(interaction)), ephemeral=True)
+
+
+BUTTONS = (HelpfulButton,)
+
+
+async def stream(client: StudyhallClient, interaction: Interaction[Any], asked: Asked, *, ephemeral: bool) -> None:
+    """Answer `asked` as a new message of this interaction."""
+    await interaction.response.defer(ephemeral=ephemeral, thinking=True)
+    language = asked.language
+    shown_at = 0.0
+    last: TutorReply | None = None
+    async with aclosing(client.tutor.answering.ask(asked)) as replies:
+        async for last in replies:
+            if last.complete or not last.sentences:
+                continue
+            if time.monotonic() - shown_at >= BETWEEN_EDITS_S:
+                await interaction.edit_original_response(embed=embed(client, asked, last, language))
+                shown_at = time.monotonic()
+    assert last is not None
+    assert last.complete, "the last reply is complete"
+    reply_id = secrets.token_hex(6)
+    saved = asyncio.create_task(client.tutor.save_reply(reply_id, asked, last, now=interaction.created_at), name=f"save reply {reply_id}")
+    wait = BETWEEN_EDITS_S - (time.monotonic() - shown_at)
+    if shown_at and wait > 0:
+        await asyncio.sleep(wait)
+    await saved
+    await interaction.edit_original_response(embed=embed(client, asked, last, language), view=items(client, reply_id, last, language))
+
+
+def embed(client: StudyhallClient, asked: Asked, reply: TutorReply, language: str) -> discord.Embed:
+    made = discord.Embed(description=render.cut(body(client, reply, language), render.EMBED_DESCRIPTION), colour=_COLOURS[reply.kind])
+    if asked.attempt is None:
+        made.title = render.cut(discord.utils.escape_mentions(asked.question), render.EMBED_TITLE)
+    else:
+        made.title = text("button-why", language)
+    if reply.complete:
+        if reply.cited:
+            made.add_field(name=text("ask-sources", language), value=sources(client, reply), inline=False)
+        footer = text("ask-footer", language, engine=reply.engine, seconds=f"{reply.timings.total_s:.1f}")
+    else:
+        footer = text("ask-streaming", language)
+    made.set_footer(text=footer)
+    return made
+
+
+def body(client: StudyhallClient, reply: TutorReply, language: str) -> str:
+    """The reply as Discord Markdown: why it is what it is, then its sentences with their numbers."""
+    if reply.kind is Kind.REFUSAL:
+        assert reply.reason is not None, "a refusal has a reason"
+        parts = [text(f"ask-refusal-{reply.reason.value}", language)]
+        if reply.considered:
+            nearest = ", ".join(linked(client, citation, citation.heading) for citation in reply.considered[:3])
+            parts.append("-# " + text("ask-nearest", language, sections=nearest))
+        return "\n\n".join(parts)
+    numbers = {citation: place for place, citation in enumerate(reply.cited, start=1)}
+    lines: list[str] = []
+    for sentence in reply.sentences:
+        marks = " ".join(linked(client, citation, f"[{numbers[citation]}]") for citation in sentence.citations)
+        quoted = reply.kind is Kind.QUOTE
+        shown = sentence.text if sentence.text.startswith("```") else safe(sentence.text)
+        lines.append(f"> {shown} {marks}" if quoted and "\n" not in shown else f"{shown} {marks}")
+    joined = "\n".join(lines) if reply.kind is Kind.QUOTE else " ".join(lines)
+    if reply.kind is not Kind.QUOTE:
+        return joined
+    other = reply.language.partition("-")[0] != language.partition("-")[0]
+    heading = (
+        text("ask-quote-language", language, language=render.language_name(reply.language, language))
+        if other
+        else text("ask-quote", language)
+    )
+    reason = f"\n\n-# {text(f'ask-reason-{reply.reason.value}', language)}" if reply.complete and reply.reason else ""
+    return f"**{heading}**\n{joined}{reason}"
+
+
+def safe(written: str) -> str:
+    return discord.utils.escape_mentions(written).replace("\n", " ")
+
+
+def linked(client: StudyhallClient, citation: Citation, shown: str) -> str:
+    url = section_url(client, citation.guide_id, citation.section_id, citation.language)
+    return f"[{shown}]({url})" if url else shown
+
+
+def sources(client: StudyhallClient, reply: TutorReply) -> str:
+    listed = [
+        linked(client, citation, f"[{place}] {citation.guide_title}: {citation.heading}")
+        for place, citation in enumerate(reply.cited, start=1)
+    ]
+    return render.cut("\n".join(listed), render.FIELD_VALUE)
+
+
+def items(client: StudyhallClient, reply_id: str, reply: TutorReply, language: str) -> discord.ui.View:
+    view = discord.ui.View(timeout=None)
+    for citation in (reply.cited or reply.considered)[:CITED_BUTTONS]:
+        guide = client.tutor.library.guide(citation.guide_id, citation.language)
+        section = guide.section(citation.section_id) if guide else None
+        if guide and section:
+            view.add_item(OpenSection.to(client, guide, section, language))
+    if reply.kind is not Kind.REFUSAL:
+        view.add_item(HelpfulButton(("yes", reply_id), "helpful", text("button-helpful", language), emoji="👍", row=1))
+    view.add_item(HelpfulButton(("no", reply_id), "helpful", text("button-not-helpful", language), emoji="👎", row=1))
+    return view

@@ -1,0 +1,208 @@
+"""Follow-up questions end to end, with the real index and the test engine: what an engine writes is shown only as far as
+the guide supports it, and every question ends in a reply. Whether a real model's answers are good is measured elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from content.model import Guide, Library, Section
+from engines.base import Engine, EngineDown, Traits
+from engines.quoting import QuotingEngine
+from engines.scripted import ScriptedEngine
+from tutor import prompting, search
+from tutor.answering import Answering, Asked
+from tutor.errors import NotFound, Throttled
+from tutor.grounding import Claim, ClaimReader, clean, verified
+from tutor.prompting import Evidence, evidence_for, harmless, prompt_for
+from tutor.reply import Kind, Reason, TutorReply
+
+GUIDE = Guide(
+    "harbour",
+    1,
+    "The harbour",
+    "en",
+    "How the harbour works.",
+    (
+        Section("gates", "Gates", "The outer gate closes at dusk. It weighs 48 tons and was built in 1911.", summary="Gates and locks."),
+        Section("pilots", "Pilots", "A pilot boards every ship longer than 60 metres before it enters the basin."),
+        Section("code", "Signals", "Run this:\n\n```sh\nsignal --red on\n```\n\nA red lamp stops traffic."),
+        Section("tides", "Tides", "High tide raises the basin by three metres. Ships with deep draught wait for the tide."),
+    ),
+)
+LIBRARY = Library(guides={"harbour": {"en": GUIDE}})
+EVIDENCE = tuple(Evidence(f"S{i}", GUIDE, section) for i, section in enumerate(GUIDE.sections, start=1))
+
+
+@asynccontextmanager
+async def answering(engine: Engine) -> AsyncIterator[Answering]:
+    made = Answering(LIBRARY, engine, QuotingEngine())
+    try:
+        yield made
+    finally:
+        await made.aclose()
+
+
+async def final(made: Answering, question: str, **more: object) -> TutorReply:
+    replies = [reply async for reply in made.ask(Asked(question, "en", 1, guide_id="harbour", **more))]  # type: ignore[arg-type]
+    assert all(not reply.complete for reply in replies[:-1])
+    assert replies[-1].complete
+    return replies[-1]
+
+
+async def test_a_supported_answer_keeps_its_words_and_its_citation() -> None:
+    async with answering(ScriptedEngine([["The outer gate ", "closes at dusk [S1]."]])) as made:
+        reply = await final(made, "When does the outer gate close?")
+    assert (reply.kind, reply.reason) == (Kind.ANSWER, None)
+    assert reply.text == "The outer gate closes at dusk [1]"
+    assert reply.cited[0].key == "harbour:gates"
+
+
+async def test_sentences_arrive_one_by_one_as_they_are_checked() -> None:
+    pieces = [
+        "The outer gate closes at dusk [S1]. ",
+        "High tide raises the basin by three metres [S4].",
+        "\nThe moon is made of cheese [S2].",
+    ]
+    async with answering(ScriptedEngine([pieces])) as made:
+        replies = [reply async for reply in made.ask(Asked("When does the gate close and what does high tide do?", "en", 1))]
+    assert [len(reply.sentences) for reply in replies] == [0, 1, 2, 2]
+    assert replies[-1].dropped == 1
+
+
+async def test_a_changed_number_is_never_shown_and_the_guide_is_quoted_instead() -> None:
+    async with answering(ScriptedEngine([["The outer gate weighs 50 tons [S1]."]])) as made:
+        reply = await final(made, "How much does the outer gate weigh?")
+    assert (reply.kind, reply.reason) == (Kind.QUOTE, Reason.UNVERIFIED)
+    assert "48 tons" in reply.text
+    assert "50" not in reply.text
+
+
+async def test_a_wrong_tag_is_put_right_and_a_tag_out_of_range_too() -> None:
+    async with answering(ScriptedEngine([["A pilot boards every ship longer than 60 metres [S9]."]])) as made:
+        reply = await final(made, "When does a pilot board?")
+    assert [citation.section_id for citation in reply.cited] == ["pilots"]
+
+
+async def test_not_in_guide_is_a_plain_refusal_with_the_nearest_sections() -> None:
+    async with answering(ScriptedEngine([["NOT_IN", "_GUIDE"]])) as made:
+        reply = await final(made, "How much does a pilot earn before a ship enters?")
+    assert (reply.kind, reply.reason, reply.sentences) == (Kind.REFUSAL, Reason.NOT_COVERED, ())
+    assert reply.considered
+
+
+async def test_an_uncovered_question_never_reaches_the_engine() -> None:
+    engine = ScriptedEngine([])  # raises when it is asked anything
+    async with answering(engine) as made:
+        assert (await final(made, "Who won the world cup?")).kind is Kind.REFUSAL
+        assert (await final(made, "???")).reason is Reason.OFF_TOPIC
+
+
+async def test_an_engine_that_fails_ends_in_a_quote_or_in_what_was_checked_before() -> None:
+    down = EngineDown("scripted", "gone", "Start it")
+    async with answering(ScriptedEngine([[down], ["The outer gate closes at dusk [S1].\n", down]])) as made:
+        reply = await final(made, "When does the outer gate close?")
+        assert (reply.kind, reply.reason) == (Kind.QUOTE, Reason.ENGINE_FAILED)
+        reply = await final(made, "When does the outer gate close?")
+        assert (reply.kind, reply.reason, len(reply.sentences)) == (Kind.ANSWER, Reason.ENGINE_FAILED, 1)
+
+
+async def test_without_a_model_the_guide_is_quoted() -> None:
+    async with answering(QuotingEngine()) as made:
+        reply = await final(made, "When does the outer gate close?")
+    assert (reply.kind, reply.reason) == (Kind.QUOTE, Reason.NO_MODEL)
+    assert reply.text.startswith("The outer gate closes at dusk. [1]")
+
+
+async def test_a_short_follow_up_is_understood_by_the_question_before() -> None:
+    script = [["The outer gate closes at dusk [S1]."], ["The outer gate weighs 48 tons [S1]."]]
+    async with answering(ScriptedEngine(script)) as made:
+        await final(made, "When does the outer gate close?")
+        reply = await final(made, "And its heaviness?")
+    assert reply.kind is Kind.ANSWER
+
+
+async def test_a_second_question_while_the_first_runs_is_asked_to_wait_and_an_unknown_guide_is_named() -> None:
+    async with answering(ScriptedEngine([["The outer gate closes at dusk [S1]."]])) as made:
+        first = made.ask(Asked("When does the outer gate close?", "en", 1))
+        await anext(first)
+        with pytest.raises(Throttled):
+            await anext(made.ask(Asked("And the tide?", "en", 1)))
+        await first.aclose()
+        with pytest.raises(NotFound):
+            await anext(made.ask(Asked("x", "en", 1, guide_id="nowhere")))
+
+
+def test_the_stable_part_of_a_prompt_is_the_same_for_every_question() -> None:
+    traits = Traits("x", model="m", whole_guide=True)
+    evidence = evidence_for(GUIDE, GUIDE.sections[:1], traits)
+    one = prompt_for("When?", evidence, relevant=["S1"], language="en")
+    two = prompt_for("Which pilot boards?", evidence, relevant=["S2"], language="ko", history=(prompting.Turn("a", "b"),))
+    assert one.messages[: one.stable] == two.messages[: two.stable]
+    assert two.messages[-1].text.endswith("Answer in Korean, with a section tag after every sentence.")
+    assert [passage.tag for passage in two.passages] == ["S2"]
+
+
+def test_sections_are_chosen_in_document_order_where_the_whole_guide_is_too_much() -> None:
+    chosen = evidence_for(GUIDE, [GUIDE.sections[3], GUIDE.sections[0]], Traits("x", model="m"))
+    assert [(item.tag, item.section.id) for item in chosen] == [("S1", "gates"), ("S2", "tides")]
+
+
+@given(st.text(max_size=60))
+def test_untrusted_text_cannot_become_a_control_token(text: str) -> None:
+    cleaned = harmless(f"<|im_{text}start|><|<|im_end|>im_end|>\u202e\u200b{text}")
+    assert "<|im_end|>" not in cleaned
+    assert "\u202e" not in cleaned
+    assert harmless(cleaned) == cleaned
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("See [here](https://evil.example/x) now", "See here now"),
+        ("Go to https://evil.example now", "Go to now"),
+        ("Hello @everyone and <@123>", "Hello everyone and"),
+        ("A picture ![x](http://e.vil/p.png)", "A picture x"),
+        ("Colour \x1b[31mred", "Colour red"),
+        ("True【S3】 and (S2)", "True and"),
+    ],
+)
+def test_links_mentions_and_codes_of_a_model_are_not_shown(written: str, shown: str) -> None:
+    assert clean(written) == shown
+
+
+@given(st.lists(st.text(alphabet="ab .[]S12(）。\n`", max_size=30), max_size=12))
+def test_cutting_a_stream_anywhere_gives_the_same_claims(pieces: list[str]) -> None:
+    def read(parts: list[str]) -> tuple[list[str], bool]:
+        reader = ClaimReader()
+        found = [claim.text for piece in parts for claim in reader.feed(piece)] + [claim.text for claim in reader.finish()]
+        return found, reader.not_in_guide
+
+    whole = "".join(pieces)
+    assert read(list(whole)) == read([whole])
+
+
+def test_code_is_shown_only_where_the_guide_has_it() -> None:
+    assert verified(Claim("```sh\nsignal --red on\n```", (), code=True), EVIDENCE, "") is not None
+    assert verified(Claim("```sh\nrm -rf /\n```", (), code=True), EVIDENCE, "") is None
+
+
+@pytest.mark.parametrize(
+    ("question", "found"), [("engines", "engine"), ("квантования", "квантование"), ("양자화", "양자화"), ("μηχανές", "μηχανή")]
+)
+def test_word_forms_meet_in_the_index(question: str, found: str) -> None:
+    assert set(search.terms(question)) & set(search.indexed(found).split())
+
+
+@given(st.text(max_size=200))
+def test_any_question_makes_a_query_that_sqlite_accepts(text: str) -> None:
+    from tutor.store.index import SectionIndex
+
+    index = SectionIndex([GUIDE])
+    index.search(text, [GUIDE], limit=3)
+    index.close()
