@@ -15,7 +15,7 @@ import re
 import secrets
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, Final
+from typing import Any, Final, Protocol, TypeVar
 
 import aiohttp
 import discord
@@ -34,7 +34,20 @@ _SYNCED: Final = "commands synced"
 
 Feature = Callable[["StudyhallClient"], None]
 """Adds the commands, buttons and modals of one subject to the client."""
-ModalHandler = Callable[[discord.Interaction[Any]], Awaitable[None]]
+Handler = Callable[[discord.Interaction[Any]], Awaitable[None]]
+
+
+class Part(Protocol):
+    """Something a feature brings along that runs beside the commands: timers, reminders."""
+
+    async def start(self) -> None:
+        """Called once, logged in but not connected yet."""
+        ...
+
+    async def aclose(self) -> None: ...
+
+
+PartT = TypeVar("PartT", bound=Part)
 
 
 class StudyhallClient(discord.Client):
@@ -56,7 +69,9 @@ class StudyhallClient(discord.Client):
         self.tree.error(self._on_command_error)
         self._status = ""
         self._announced: asyncio.Task[None] | None = None
-        self._modals: dict[str, ModalHandler] = {}
+        self._modals: dict[str, Handler] = {}
+        self._presses: dict[str, Handler] = {}
+        self._parts: list[Part] = []
         self._buttons: list[re.Pattern[str]] = []
         for feature in features:
             feature(self)
@@ -71,15 +86,40 @@ class StudyhallClient(discord.Client):
         self.add_dynamic_items(*kinds)
         self._buttons += [kind.__discord_ui_compiled_template__ for kind in kinds]
 
-    def add_modal(self, prefix: str, handler: ModalHandler) -> None:
+    def add_modal(self, prefix: str, handler: Handler) -> None:
         """Modals whose custom id is `prefix:…`. Handled by id and not by object, so a submit after a restart still counts."""
         self._modals[prefix] = handler
 
-    async def setup_hook(self) -> None:
-        # set here: a connector belongs to the loop that runs it
+    def add_presses(self, prefix: str, handler: Handler) -> None:
+        """Components whose custom id is `prefix:…`, many of which are pressed at once.
+
+        discord.py rebuilds the whole message for each press of a dynamic item; this is the short way around that.
+        """
+        self._presses[prefix] = handler
+
+    def add_part(self, part: Part) -> None:
+        self._parts.append(part)
+
+    def part(self, kind: type[PartT]) -> PartT:
+        """The part of this kind; a feature may only ask for what it added itself."""
+        return next(part for part in self._parts if isinstance(part, kind))
+
+    async def login(self, token: str) -> None:
+        # the session is made in here, with the connector there is then; a connector belongs to the loop that runs it
         self.http.connector = aiohttp.TCPConnector(limit=CONNECTIONS)
+        await super().login(token)
+
+    async def setup_hook(self) -> None:
         await self.tree.set_translator(CommandTranslator())
         await self._sync_when_changed()
+        for part in self._parts:
+            await part.start()
+
+    async def close(self) -> None:
+        if not self.is_closed():
+            for part in reversed(self._parts):
+                await part.aclose()
+        await super().close()
 
     async def _sync_when_changed(self) -> None:
         """Discord counts command creations per day, so an unchanged set of commands is not sent again."""
@@ -102,6 +142,7 @@ class StudyhallClient(discord.Client):
     def announce(self, status: str) -> None:
         """Say below the bot's name what writes its answers; at once when connected, else as soon as it is."""
         self._status = status[:128]  # of a custom activity
+        self.activity = discord.CustomActivity(name=self._status)  # goes with the next log-in
         if self.is_ready():
             self._announced = asyncio.create_task(self._announce(), name="presence")
 
@@ -109,12 +150,10 @@ class StudyhallClient(discord.Client):
         try:
             await self.change_presence(activity=discord.CustomActivity(name=self._status))
         except ConnectionError:
-            log.info("the connection went before the presence was sent; on_ready sends it again")
+            log.info("the connection went before the presence was sent; it goes with the next log-in")
 
     async def on_ready(self) -> None:
         log.info("logged in as %s, %d guilds", self.user, len(self.guilds))
-        if self._status:
-            await self._announce()
 
     async def language(self, interaction: discord.Interaction[Any]) -> str:
         """The language for this person: what they chose once, or their Discord's."""
@@ -131,7 +170,11 @@ class StudyhallClient(discord.Client):
                     await handler(interaction)
         elif interaction.type is discord.InteractionType.component:
             custom_id = custom_id_of(interaction)
-            if not any(button.fullmatch(custom_id) for button in self._buttons):
+            pressed = self._presses.get(custom_id.partition(":")[0])
+            if pressed is not None:
+                async with self.reporting(interaction):
+                    await pressed(interaction)
+            elif not any(button.fullmatch(custom_id) for button in self._buttons):
                 await self._say(interaction, text("error-old-button", language_of(interaction.locale)))
 
     @asynccontextmanager

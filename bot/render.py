@@ -6,6 +6,7 @@ Limits: docs/sandbox.md names the table; embeds hold 4,096 characters of descrip
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -40,8 +41,31 @@ def cut(text_: str, limit: int) -> str:
     """At most `limit` characters; what is cut ends in an ellipsis, and an open code block is closed."""
     if len(text_) <= limit:
         return text_
-    kept = text_[: limit - 6].rstrip()
+    kept = text_[: limit - 6]
+    space = kept.rfind(" ", max(0, limit - 30))  # not within a word, where words have spaces
+    kept = (kept[:space] if space > 0 else kept).rstrip()
     return kept + (" …\n```" if kept.count("```") % 2 else " …")
+
+
+_BLOCK: Final = re.compile(r"\s*(?:[-*+>#|]|\d{1,3}[.)]\s|-#|$)")
+
+
+def unwrapped(markdown: str) -> str:
+    """Markdown whose paragraphs are one line each: Discord shows every newline, authors wrap their lines."""
+    lines: list[str] = []
+    in_code = False
+    joins = False  # whether the line before may go on
+    for line in markdown.splitlines():
+        fence = line.lstrip().startswith("```")
+        if joins and not in_code and not fence and not _BLOCK.match(line):
+            wide = lines[-1][-1:] >= "\u2e80" and line.lstrip()[:1] >= "\u2e80"  # Chinese has no space where a line ended
+            lines[-1] += ("" if wide else " ") + line.strip()
+        else:
+            lines.append(line.rstrip())
+        in_code ^= fence
+        # a heading and a table row end with their line; a list item and a quote go on like a paragraph
+        joins = bool(line.strip()) and not in_code and not fence and not line.lstrip().startswith(("#", "|"))
+    return "\n".join(lines)
 
 
 def letter(index: int) -> str:
@@ -252,11 +276,11 @@ def guide_embed(view: GuideView, page: int, language: str) -> discord.Embed:
     sections = pages[page]
     if sections[0].faq:
         heading = text("guide-faq", language)
-        body = "\n\n".join(f"**{section.heading}**\n{section.body}" for section in sections)
+        body = "\n\n".join(f"**{section.heading}**\n{unwrapped(section.body)}" for section in sections)
     else:
         heading = sections[0].heading
         summary = f"> {sections[0].summary}\n\n" if sections[0].summary else ""
-        body = summary + sections[0].body
+        body = summary + unwrapped(sections[0].body)
     if page == 0:
         body = f"*{guide.summary}*\n\n{body}" if guide.summary and guide.summary != sections[0].summary else body
     if view.fallback:

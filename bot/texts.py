@@ -7,7 +7,7 @@ A text that a language does not have comes from English; a key that no file has 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Final
 
@@ -44,6 +44,7 @@ def _bundle(language: str) -> FluentBundle:
     return bundle
 
 
+@lru_cache(maxsize=8_192)  # the same labels stand on every message; formatting them anew was a tenth of a press
 def text(key: str, language: str, /, **arguments: str | int | float) -> str:
     """The text for this key; `key.attribute` names an attribute such as `.description`. Raises KeyError for an unknown key."""
     name, _, attribute = key.partition(".")

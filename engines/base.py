@@ -44,6 +44,7 @@ class Prompt:
     passages: tuple[Passage, ...]
     language: str = "en"
     stable: int = 1
+    learner: int | None = None  # whose question it is, for fair turns; no engine passes it on
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,7 @@ class Finish:
     """The last thing a stream gives. Counts are tokens; None where the engine has none to count."""
 
     cut_off: bool = False  # the token limit ended it, not the model
+    quoted: bool = False  # no model wrote this: it is the passages' own words
     prompt_tokens: int | None = None
     cached_tokens: int | None = None  # of prompt_tokens, how many the prefix cache held
     new_tokens: int | None = None

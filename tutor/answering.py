@@ -178,13 +178,14 @@ class Answering:
             return found
 
         yield reply
-        failed = False
+        failed = quoted = False
         try:
             stream = engine.stream(prompt, max_tokens=traits.max_tokens, deadline_s=DEADLINE_S)
             async with aclosing(stream) as events:
                 async for event in events:
                     if isinstance(event, Finish):
                         tokens = Tokens(event.prompt_tokens, event.cached_tokens, event.new_tokens)
+                        quoted = event.quoted
                         break
                     if reply.timings.first_piece_s is None:
                         reply = replace(reply, timings=replace(reply.timings, first_piece_s=self._clock() - started))
@@ -199,6 +200,8 @@ class Answering:
             covered = not reader.not_in_guide or dropped > 0
             reason = Reason.ENGINE_FAILED if failed else Reason.UNVERIFIED if covered else Reason.NOT_COVERED
             reply = replace(reply, reason=reason)
+        elif quoted and traits.model is not None:  # a stand-in answered, because the model was not ready for this guide
+            reply = replace(reply, kind=Kind.QUOTE, reason=Reason.WARMING, engine=self._quoting.traits.name)
         elif failed:
             reply = replace(reply, reason=Reason.ENGINE_FAILED)  # what was checked before the failure still stands
         yield self._finished(reply, started)

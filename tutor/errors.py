@@ -5,6 +5,7 @@ TutorError
 ├── NotYours        the button belongs to somebody else's round
 ├── StaleAnswer     the button belongs to a question that this round has left
 ├── BadResponse     what was typed or chosen cannot be an answer to this question
+├── RoundRunning    the channel has a live round that has not ended
 ├── Throttled       this learner asks faster than agreed
 └── StoreError      the database cannot be opened, read or written
 """
@@ -33,6 +34,12 @@ class StaleAnswer(TutorError):
 
 class BadResponse(TutorError):
     pass
+
+
+class RoundRunning(TutorError):
+    def __init__(self, round_id: str) -> None:
+        super().__init__(f"live round {round_id} is running in this channel")
+        self.round_id = round_id
 
 
 class Throttled(TutorError):

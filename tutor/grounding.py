@@ -12,8 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from engines.base import NOT_IN_GUIDE
 from tutor import search
-from tutor.prompting import NOT_IN_GUIDE, Evidence, harmless
+from tutor.prompting import Evidence, harmless
 from tutor.reply import Sentence
 
 SUPPORT: Final = 0.55
@@ -25,6 +26,8 @@ MAX_SENTENCES: Final = 6
 _TAG: Final = re.compile(r"[\[(【［]\s*((?:S\s*)?\d{1,3}(?:\s*[,;、]\s*(?:S\s*)?\d{1,3}){0,5})\s*[\])】］]")
 _NUMBER_IN_TAG: Final = re.compile(r"\d{1,3}")
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?…])[\"'”’)]?\s+(?=[\[(]?[^\s\d\W]|[\[(]S?\d)|(?<=[。！？])")
+# a new sentence has begun: white space and stray stops, then something that is no tag and no more of the stops
+_BEGUN: Final = re.compile(r"[\s.。!?…]*[^\s.。!?…\[(【［,;、]")
 _FENCE: Final = "```"
 _LINK: Final = re.compile(r"!?\[([^\]\n]{0,200})\]\([^)\s]{0,500}\)")
 _BARE_LINK: Final = re.compile(r"<?\bhttps?://\S+", re.IGNORECASE)
@@ -48,7 +51,8 @@ class Claim:
 class ClaimReader:
     """Cuts a stream into claims as soon as each is complete. Feed pieces, then `finish()`.
 
-    A tag closes everything before it on its line; a line end closes the rest without a tag. A code block is one claim.
+    A sentence is complete when the next one begins, so that it can be shown while the engine still writes; a tag belongs
+    to the sentence before it. A code block is one claim.
     Bounded: all expressions are linear and lines are cut at 2,000 characters.
     """
 
@@ -75,12 +79,11 @@ class ClaimReader:
             self._code.clear()
 
     def _complete_claims(self) -> Iterator[Claim]:
-        """Claims of the unfinished line: up to the last tag that more text follows, so that "[S1], [S2]" stays together."""
-        tags = list(_TAG.finditer(self._pending))
-        while tags and not re.match(r"[\s.。!]*[^\s.。!\[(【［,;]", self._pending[tags[-1].end() :]):
-            tags.pop()
-        if tags:
-            done, self._pending = self._pending[: tags[-1].end()], self._pending[tags[-1].end() :].lstrip(" .。")
+        """Claims of the unfinished line: up to the last place where a sentence, or its tags, ended for sure."""
+        ends = [end.end() for end in _SENTENCE_END.finditer(self._pending) if _BEGUN.match(self._pending, end.end())]
+        ends += [tag.end() for tag in _TAG.finditer(self._pending) if _BEGUN.match(self._pending, tag.end())]
+        if ends:
+            done, self._pending = self._pending[: max(ends)], self._pending[max(ends) :]
             yield from self._line(done)
 
     def _line(self, line: str) -> Iterator[Claim]:
@@ -102,10 +105,10 @@ class ClaimReader:
         for tag in _TAG.finditer(line):
             waiting += _sentences(line[position : tag.start()])
             position = tag.end()
-            numbers = tuple(f"S{int(number)}" for number in _NUMBER_IN_TAG.findall(tag.group(1)))
-            if waiting:
-                yield from (Claim(text, numbers) for text in waiting)
-                waiting = []
+            yield from (Claim(text, ()) for text in waiting[:-1])
+            waiting = waiting[-1:]
+            if waiting:  # a tag speaks for the sentence before it; a second tag at once adds nothing
+                yield Claim(waiting.pop(), tuple(f"S{int(number)}" for number in _NUMBER_IN_TAG.findall(tag.group(1))))
         yield from (Claim(text, ()) for text in _sentences(line[position:]))
 
 

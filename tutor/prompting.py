@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from content.model import Guide, Section
-from engines.base import Message, Passage, Prompt, Traits
+from engines.base import NOT_IN_GUIDE, Message, Passage, Prompt, Traits
 from tutor.reply import Citation
 
-NOT_IN_GUIDE: Final = "NOT_IN_GUIDE"
 MAX_QUESTION: Final = 600  # characters of a learner's question
 
 LANGUAGE_NAMES: Final = {"en": "English", "ko": "Korean", "el": "Greek", "ru": "Russian", "zh": "Chinese"}

@@ -25,6 +25,7 @@ class Reason(StrEnum):
     UNVERIFIED = "unverified"  # the model wrote, but nothing of it could be tied to the guide
     NO_MODEL = "no_model"  # there is no model: quoting is all there is
     ENGINE_FAILED = "engine_failed"  # the model failed or was too slow
+    WARMING = "warming"  # the model has yet to read this guide
     LANGUAGE = "language"  # the model does not write the asker's language well enough
 
 

@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import Final
 
-from content.model import Choice, Choices, Info, Match, Open, Order, Question, Quiz
+from content.model import Choice, Choices, Info, Match, Open, Order, Question, Quiz, Short
 from tutor.errors import StaleAnswer
 from tutor.grading import Grade, Response, Verdict
 
@@ -185,6 +186,22 @@ def _not_as_written(ids: list[str], rng: random.Random) -> tuple[str, ...]:
     return tuple(shown)
 
 
+MOST_ORDERED: Final = 6
+MOST_MATCHED: Final = 5
+MOST_BLANKS: Final = 5
+"""A modal holds five components [Discord: interactions/receiving-and-responding]; of six items in order the last place is implied."""
+
+
 def playable(question: Question) -> bool:
-    """Whether a solo round can ask it; open questions belong to the interview bank."""
-    return not isinstance(question.body, Open)
+    """Whether a round can ask it: open questions belong to the interview bank, and a modal has its limits."""
+    match question.body:
+        case Open():
+            return False
+        case Order(items=items):
+            return len(items) <= MOST_ORDERED
+        case Match(pairs=pairs):
+            return len(pairs) <= MOST_MATCHED
+        case Short(blanks=blanks):
+            return len(blanks) <= MOST_BLANKS
+        case _:
+            return True

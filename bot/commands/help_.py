@@ -12,6 +12,8 @@ from bot.client import StudyhallClient
 from bot.texts import label, text
 from bot.views.buttons import client_of
 
+HELP = ("help-quiz", "help-ask", "help-guide")
+
 
 def register(client: StudyhallClient) -> None:
     client.add_commands(help_)
@@ -25,7 +27,7 @@ async def help_(interaction: Interaction[Any]) -> None:
     engine = text("engine-model", language, model=traits.model) if traits.model else text("engine-quoting", language)
     embed = discord.Embed(
         title=text("help-title", language),
-        description=f"{text('help-text', language)}\n\n{text('help-engine', language, engine=engine)}",
+        description="\n".join([*(text(key, language) for key in HELP), "", text("help-engine", language, engine=engine)]),
         colour=render.BRAND,
     )
     await interaction.response.send_message(embed=embed, ephemeral=True)

@@ -21,7 +21,7 @@ from tutor.rounds import Mode
 from tutor.service import RoundView
 
 ROWS = 5
-MODAL_PARTS = 5  # components of a modal, and so blanks, items or pairs of one question
+MODAL_PARTS = 5  # components of a modal; `tutor.rounds.playable` keeps longer questions out
 
 
 class AnswerButton(StateButton, template=rf"answer:({ROUND}):(\d{{1,3}}):({KEY}{{1,60}})"):
@@ -294,8 +294,11 @@ def response_of(question: Question | None, fields: dict[str, str]) -> Response |
         case Short(blanks=blanks) if blanks:
             return Filled(fields)
         case Order(items=items):
-            ids = tuple(fields[f"place-{place}"] for place in range(1, len(items) + 1) if f"place-{place}" in fields)
-            return Arranged(ids) if len(set(ids)) == len(ids) else None
+            ids = [fields[f"place-{place}"] for place in range(1, len(items) + 1) if f"place-{place}" in fields]
+            if len(set(ids)) < len(ids):
+                return None
+            left = [item.id for item in items if item.id not in ids]
+            return Arranged((*ids, *left)) if len(left) <= 1 else None  # a sixth item has the place that is left
         case Match():
             return Paired({name.removeprefix("pair-"): value for name, value in fields.items()})
         case Short():

@@ -92,6 +92,7 @@ ask-quote-language = From the guide, in { $language }
 ask-reason-no_model = No language model is running, so here is what the guide says.
 ask-reason-unverified = The model's wording could not be confirmed by the guide, so here is the guide itself.
 ask-reason-engine_failed = The language model did not answer in time, so here is what the guide says.
+ask-reason-warming = The language model is still reading this guide, so here is the guide itself.
 ask-reason-language = The language model does not write this language well enough, so here is the guide itself.
 ask-refusal-not_covered = The guide does not cover this.
 ask-refusal-off_topic = This is not something that the guides here are about.
@@ -123,10 +124,9 @@ button-forward = Next
 
 # Help
 help-title = Studyhall
-help-text =
-    **/quiz play** – play a quiz at your own pace. Every answer is explained, and **Why?** asks the guide.
-    **/ask** – ask anything; the answer quotes and cites the guide, or says that the guide does not cover it.
-    **/guide** – read a guide, section by section.
+help-quiz = **/quiz play** – play a quiz at your own pace. Every answer is explained, and **Why?** asks the guide.
+help-ask = **/ask** – ask anything; the answer quotes and cites the guide, or says that the guide does not cover it.
+help-guide = **/guide** – read a guide, section by section.
 help-engine = Answers right now: { $engine }
 engine-quoting = quoting the guide (no language model)
 engine-model = { $model }

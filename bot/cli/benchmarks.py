@@ -1,0 +1,35 @@
+"""`studyhall bench`: how fast it is, as figures that another machine can check."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import click
+
+from bot.cli.bench_play import bench_play
+
+
+@click.group()
+def bench() -> None:
+    """Benchmarks. Everything runs on this machine and stops by itself."""
+
+
+@bench.command()
+@click.option("--people", default=20, show_default=True, type=click.IntRange(1, 500), help="How many play at once.")
+@click.option("--json", "as_json", is_flag=True, help="The figures as JSON.")
+def play(people: int, as_json: bool) -> None:
+    """Solo rounds: press to reply while many people play."""
+    show(asyncio.run(bench_play(people)), as_json)
+
+
+def show(figures: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(figures, indent=2))
+        return
+    for name, value in figures.items():
+        click.echo(f"{name:>16}  {value}")
+
+
+COMMANDS = (bench,)

@@ -1,0 +1,129 @@
+"""Puts the parts together: settings -> library, engine, store -> tutor -> client; closes them in reverse."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+from bot.client import Feature, StudyhallClient
+from bot.commands import ask, guide, help_, quiz
+from bot.settings import Settings, SettingsError
+from content.load import SHIPPED, load_library
+from content.model import ContentError, Library, Severity
+from engines import weights
+from engines.base import Engine, Traits
+from engines.catalogue import catalogue
+from engines.llamacpp import launched
+from engines.openai_http import Flavour, OpenAIEngine, Server
+from engines.quoting import QuotingEngine
+from engines.switching import SwitchingEngine
+from tutor.answering import Answering
+from tutor.service import Tutor
+from tutor.store.database import Database
+from tutor.store.people import PeopleStore
+from tutor.store.rounds import RoundStore
+
+log = logging.getLogger("studyhall")
+
+FEATURES: Final[tuple[Feature, ...]] = (quiz.register, ask.register, guide.register, help_.register)
+START_DEADLINE_S: Final = 120.0  # for a model server to load its weights
+
+OnEngine = Callable[[Traits, str], None]
+
+
+def loaded_library(folders: Sequence[Path], *, shipped: bool = True) -> Library:
+    """The shipped library and the operator's folders. Raises ContentError when a file of them cannot be used."""
+    for folder in folders:
+        if not folder.is_dir():
+            raise ContentError(f"{folder}: there is no such folder. Name the folder that holds your quizzes/ and guides/.")
+    loaded = load_library([*([SHIPPED] if shipped else []), *folders])
+    errors = [fault for fault in loaded.faults if fault.severity is Severity.ERROR]
+    if errors:
+        more = f" ({len(errors)} faults in all)" if len(errors) > 1 else ""
+        where = " ".join(map(str, folders)) or str(SHIPPED)
+        raise ContentError(f"{errors[0]}{more}. See all of them with: studyhall check {where}")
+    return loaded.library
+
+
+def model_file(settings: Settings) -> Path | None:
+    """The weights that the embedded engine would use: the operator's own, or those in the cache."""
+    return weights.locate(catalogue().embedded_models(), weights.default_folder(), settings.model_path)
+
+
+def built_engine(settings: Settings, *, on_change: OnEngine | None = None) -> Engine:
+    """The engine of the settings; `auto` quotes at once and switches to the embedded model when its weights are there."""
+    match settings.engine:
+        case "quoting":
+            return QuotingEngine()
+        case "server":
+            if not settings.server_model:
+                raise SettingsError("settings: server_model is empty. Name the model that the server at server_url serves.")
+            flavour = Flavour(settings.server_flavour)
+            return OpenAIEngine(Server(base_url=settings.server_url, model=settings.server_model, flavour=flavour))
+        case "llamacpp" if model_file(settings) is None:
+            raise SettingsError("settings: engine is llamacpp, but there are no weights. Get them with: studyhall model fetch")
+        case _:
+            return SwitchingEngine(QuotingEngine(), _started_model, lambda: model_file(settings), on_change=on_change)
+
+
+async def _started_model(path: Path) -> Engine:
+    return await launched(path, weights.default_folder().parent, deadline_s=START_DEADLINE_S)
+
+
+@asynccontextmanager
+async def answering_for(library: Library, settings: Settings, *, on_change: OnEngine | None = None) -> AsyncGenerator[Answering, None]:
+    """Answers without a store or a client: for `studyhall ask`, `eval` and `bench`."""
+    engine = built_engine(settings, on_change=on_change)
+    quoting = QuotingEngine()
+    answering = Answering(library, engine, quoting)
+    try:
+        if isinstance(engine, SwitchingEngine):
+            engine.start()
+        yield answering
+    finally:
+        await answering.aclose()
+        await engine.aclose()
+        await quoting.aclose()
+
+
+@asynccontextmanager
+async def tutor_for(settings: Settings, *, on_change: OnEngine | None = None) -> AsyncGenerator[Tutor, None]:
+    library = loaded_library(settings.content, shipped=settings.shipped_library)
+    async with AsyncExitStack() as stack:
+        database = await Database.open(settings.database)
+        stack.push_async_callback(database.close)
+        answering = await stack.enter_async_context(answering_for(library, settings, on_change=on_change))
+        yield Tutor(
+            library,
+            round_store=RoundStore(database),
+            people=PeopleStore(database),
+            answering=answering,
+            new_id=lambda: secrets.token_hex(6),
+        )
+
+
+@asynccontextmanager
+async def client_for(settings: Settings) -> AsyncGenerator[StudyhallClient, None]:
+    """A client that is ready to be started; its presence always says what writes the answers."""
+    announced: list[str] = []
+
+    def announce(traits: Traits, reason: str) -> None:
+        announced[:] = [status_line(traits, reason)]
+        for client in clients:
+            client.announce(announced[0])
+
+    clients: list[StudyhallClient] = []
+    async with tutor_for(settings, on_change=announce) as tutor, StudyhallClient(tutor, FEATURES, guide_url=settings.guide_url) as client:
+        clients.append(client)
+        client.announce(announced[0] if announced else status_line(tutor.answering.engine.traits, ""))
+        yield client
+
+
+def status_line(traits: Traits, reason: str) -> str:
+    """What the presence says, at most 128 characters of it."""
+    writes = f"answers by {traits.model}" if traits.model else "quoting the guide"
+    return f"{writes} · {reason}" if reason and not traits.model else writes

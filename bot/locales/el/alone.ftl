@@ -1,0 +1,1 @@
+# Texts of Studyhall: learning alone, asking, reading.

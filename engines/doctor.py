@@ -1,0 +1,297 @@
+"""What can run on this machine and why not the rest, in plain words.
+
+`looked` asks the machine (reads files under /proc, runs nvidia-smi and docker with a limit), `examined` judges what it found
+and touches nothing, so every advice can be tested without the machine it is about. It installs and changes nothing.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import platform
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from engines.capacity import GIB, DoesNotFit, capacity
+from engines.catalogue import catalogue
+from engines.trtllm import CONTAINER
+from engines.weights import SPARE, default_folder, locate
+
+LIMIT_S: Final = 10.0  # for each program that is asked
+EMBEDDED_BYTES: Final = 3 * GIB  # measured: 2.3 GiB with four slots of 4,096 tokens; the rest is for the bot
+IMAGE_BYTES: Final = 60 * GIB  # reports of the unpacked image go from 37 to 59 GB
+COMPUTE: Final = {
+    "trtllm": (8, 0),  # Ampere; what NVIDIA lists and what reports use
+    "vllm": (7, 0),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Gpu:
+    name: str
+    memory_bytes: int
+    driver: str
+    compute: tuple[int, int]  # (8, 0) is an A100, (9, 0) an H100 or H200
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What was found. None: could not be found out."""
+
+    system: str
+    python: tuple[int, int]
+    cores: int
+    memory_bytes: int | None  # available to new programs
+    cache_free_bytes: int
+    cpu_flags: frozenset[str] | None
+    modules: frozenset[str]  # of those asked for, which can be imported
+    weights: Path | None
+    weights_problem: str
+    gpus: tuple[Gpu, ...]
+    gpu_problem: str  # why there is none
+    docker: bool
+    docker_problem: str
+    nvidia_runtime: bool
+    trtllm_command: bool
+    port_free: bool
+    port: int
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One engine: whether it can run here, why, and what to do."""
+
+    engine: str
+    ok: bool
+    why: str
+    remedy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    machine: Machine
+    findings: tuple[Finding, ...]  # the best first
+
+    @property
+    def best(self) -> Finding:
+        return next(finding for finding in self.findings if finding.ok)  # quoting always is
+
+    def as_dict(self) -> dict[str, Any]:
+        """For --json."""
+        machine = asdict(self.machine)
+        machine["weights"] = str(self.machine.weights) if self.machine.weights else None
+        machine["cpu_flags"] = sorted(self.machine.cpu_flags or ())
+        machine["modules"] = sorted(self.machine.modules)
+        return {"best": self.best.engine, "engines": [asdict(finding) for finding in self.findings], "machine": machine}
+
+    def text(self) -> str:
+        """For people."""
+        machine = self.machine
+        memory = f"{machine.memory_bytes / GIB:.0f} GiB of memory free" if machine.memory_bytes else "memory unknown"
+        gpus = ", ".join(f"{gpu.name} ({gpu.memory_bytes / GIB:.0f} GiB)" for gpu in machine.gpus) or f"no GPU ({machine.gpu_problem})"
+        lines = [f"This machine: {machine.cores} cores, {memory}, {gpus}.", ""]
+        for finding in self.findings:
+            lines.append(f"{'yes' if finding.ok else 'no '}  {finding.engine:<9} {finding.why}")
+            if finding.remedy:
+                lines.append(f"               {finding.remedy}")
+        lines += ["", f"Best here: {self.best.engine}."]
+        return "\n".join(lines)
+
+
+def diagnose(*, port: int = 8_000, cache_dir: Path | None = None, own: Path | None = None) -> Diagnosis:
+    """Look and judge. Blocks for up to half a minute where programs hang."""
+    machine = looked(port=port, cache_dir=cache_dir, own=own)
+    return Diagnosis(machine, examined(machine))
+
+
+def examined(machine: Machine) -> tuple[Finding, ...]:
+    """A finding for every engine, the best first."""
+    return (_trtllm(machine), _vllm(machine), _llamacpp(machine), QUOTING)
+
+
+QUOTING: Final = Finding("quoting", True, "needs nothing: it quotes the guide, without a model")
+
+
+def _gpu_problem(machine: Machine, engine: str) -> tuple[str, str] | None:
+    if machine.system != "Linux":
+        return f"it runs on Linux only, this is {machine.system}", "Run it on a Linux machine and set the engine's base URL"
+    if not machine.gpus:
+        return f"there is no usable NVIDIA GPU ({machine.gpu_problem})", "Install the driver, or use the embedded engine"
+    gpu = max(machine.gpus, key=lambda gpu: gpu.memory_bytes)
+    least = COMPUTE[engine]
+    if gpu.compute < least:
+        have, need = (".".join(map(str, number)) for number in (gpu.compute, least))
+        return f"{gpu.name} has compute capability {have}, {need} is needed", "Use a newer GPU, or the embedded engine"
+    return None
+
+
+def _trtllm(machine: Machine) -> Finding:
+    if problem := _gpu_problem(machine, "trtllm"):
+        return Finding("trtllm", False, *problem)
+    gpu = max(machine.gpus, key=lambda gpu: gpu.memory_bytes)
+    if not machine.trtllm_command:
+        if not machine.docker:
+            remedy = "Install Docker and NVIDIA's container toolkit, or trtllm-serve itself"
+            return Finding("trtllm", False, f"neither trtllm-serve nor Docker can be used ({machine.docker_problem})", remedy)
+        if not machine.nvidia_runtime:
+            return Finding("trtllm", False, "Docker has no NVIDIA runtime", "Install NVIDIA's container toolkit and restart Docker")
+        # The image goes where Docker keeps its own; mostly that is the same disk.
+        if machine.cache_free_bytes < IMAGE_BYTES:
+            free = f"{machine.cache_free_bytes / GIB:.0f} GiB of disk are free, the image takes up to {IMAGE_BYTES / GIB:.0f}"
+            return Finding("trtllm", False, free, "Free some space, or move Docker's folder")
+    if not machine.port_free:
+        return Finding(
+            "trtllm", False, f"port {machine.port} is taken", f"Set another port, or stop what uses it (docker ps shows {CONTAINER})"
+        )
+    models = catalogue()
+    for name in models.server:
+        with suppress(DoesNotFit):
+            room = capacity(models.card(name), gpu.memory_bytes, models)
+            return Finding("trtllm", True, f"{gpu.name}: {name} for about {room.learners} learners at once (computed, not measured)")
+    return Finding("trtllm", False, f"{gpu.name} is too small for every model of the catalogue", "Use the embedded engine")
+
+
+def _vllm(machine: Machine) -> Finding:
+    if problem := _gpu_problem(machine, "vllm"):
+        return Finding("vllm", False, *problem)
+    if "vllm" not in machine.modules:
+        why = "it is not installed beside the bot"
+        return Finding("vllm", False, why, "Install it in an environment of its own and set the engine's base URL: it pins many libraries")
+    return Finding("vllm", True, "it can be imported; start it with its own command and set the engine's base URL")
+
+
+def _llamacpp(machine: Machine) -> Finding:
+    if "xllamacpp" not in machine.modules:
+        return Finding("llamacpp", False, "xllamacpp is not installed", "pip install 'studyhall[local]'")
+    if machine.cpu_flags is not None and "avx2" not in machine.cpu_flags and platform.machine() in ("x86_64", "AMD64"):
+        return Finding("llamacpp", False, "this CPU has no AVX2, which the wheel is built for", "Use another machine, or quotes")
+    if machine.memory_bytes is not None and machine.memory_bytes < EMBEDDED_BYTES:
+        free, needed = machine.memory_bytes / GIB, EMBEDDED_BYTES / GIB
+        return Finding(
+            "llamacpp", False, f"{free:.1f} GiB of memory are free, about {needed:.0f} are needed", "Close something, or use quotes"
+        )
+    if machine.weights is not None:
+        return Finding("llamacpp", True, f"weights are in {machine.weights.parent}")
+    if machine.weights_problem:
+        return Finding("llamacpp", False, machine.weights_problem, "Correct the model path in the settings")
+    needed_bytes = max(model.size for model in catalogue().embedded_models()) + SPARE
+    if machine.cache_free_bytes < needed_bytes:
+        why = f"the weights are missing and the disk has {machine.cache_free_bytes / GIB:.1f} GiB free of {needed_bytes / GIB:.1f} needed"
+        return Finding("llamacpp", False, why, "Free some space, or set another cache folder")
+    return Finding("llamacpp", True, "only the weights are missing; they are fetched at the first start (1.1 GB)")
+
+
+def looked(*, port: int = 8_000, cache_dir: Path | None = None, own: Path | None = None) -> Machine:
+    """What is there, asked of the machine itself."""
+    folder = cache_dir or default_folder()
+    weights, weights_problem = None, ""
+    try:
+        weights = locate(catalogue().embedded_models(), folder, own)
+    except Exception as error:  # noqa: BLE001 - whatever is wrong with a path is a finding, not a failure
+        weights_problem = str(error)
+    gpus, gpu_problem = _gpus()
+    docker, docker_problem, nvidia = _docker()
+    modules = frozenset(name for name in ("xllamacpp", "vllm") if importlib.util.find_spec(name))
+    return Machine(
+        system=platform.system(),
+        python=(sys.version_info.major, sys.version_info.minor),
+        cores=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+        memory_bytes=_memory(),
+        cache_free_bytes=shutil.disk_usage(_existing(folder)).free,
+        cpu_flags=_cpu_flags(),
+        modules=modules,
+        weights=weights,
+        weights_problem=weights_problem,
+        gpus=gpus,
+        gpu_problem=gpu_problem,
+        docker=docker,
+        docker_problem=docker_problem,
+        nvidia_runtime=nvidia,
+        trtllm_command=shutil.which("trtllm-serve") is not None,
+        port_free=_port_free(port),
+        port=port,
+    )
+
+
+def parsed_gpus(text: str) -> tuple[Gpu, ...]:
+    """The lines of `nvidia-smi --query-gpu=name,memory.total,driver_version,compute_cap --format=csv,noheader,nounits`."""
+    found: list[Gpu] = []
+    for line in text.splitlines():
+        with suppress(ValueError):
+            name, memory, driver, compute = (part.strip() for part in line.rsplit(",", 3))
+            major, _, minor = compute.partition(".")
+            found.append(Gpu(name, int(memory) << 20, driver, (int(major), int(minor or 0))))
+    return tuple(found)
+
+
+def _gpus() -> tuple[tuple[Gpu, ...], str]:
+    query = "--query-gpu=name,memory.total,driver_version,compute_cap"
+    said, problem = _asked(["nvidia-smi", query, "--format=csv,noheader,nounits"])
+    if problem:
+        return (), problem
+    gpus = parsed_gpus(said)
+    return gpus, "" if gpus else "nvidia-smi lists none"
+
+
+def _docker() -> tuple[bool, str, bool]:
+    said, problem = _asked(["docker", "info", "--format", "{{json .Runtimes}}"])
+    if problem:
+        return False, problem, False
+    try:
+        return True, "", "nvidia" in json.loads(said)
+    except (ValueError, TypeError):
+        return True, "", False
+
+
+def _asked(command: Sequence[str]) -> tuple[str, str]:
+    """What a program says, or why it says nothing."""
+    if shutil.which(command[0]) is None:
+        return "", f"{command[0]} is not installed"
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+    except subprocess.TimeoutExpired:
+        return "", f"{command[0]} does not answer within {LIMIT_S:.0f} s"
+    except OSError as error:
+        return "", f"{command[0]} cannot be run ({error.strerror})"
+    if done.returncode != 0:
+        lines = (done.stderr or done.stdout).strip().splitlines() or ["no reason given"]
+        return "", f"{command[0]}: {lines[-1][:160]}"
+    return done.stdout, ""
+
+
+def _memory() -> int | None:
+    with suppress(OSError, ValueError, IndexError):
+        for line in Path("/proc/meminfo").read_text("utf-8").splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) << 10
+    return None
+
+
+def _cpu_flags() -> frozenset[str] | None:
+    with suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text("utf-8", "replace").splitlines():
+            if line.startswith(("flags", "Features")):
+                return frozenset(line.partition(":")[2].split())
+    return None
+
+
+def _existing(folder: Path) -> Path:
+    return next((path for path in (folder, *folder.parents) if path.exists()), Path.cwd())
+
+
+def _port_free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as servers do: a port that only lingers is free
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True

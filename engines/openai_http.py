@@ -1,0 +1,483 @@
+"""One client for every model server that speaks the OpenAI protocol, on the official `openai` package.
+
+It sends only fields that the server's flavour is known to take, because trtllm-serve 1.2.1 answers 400 to an unknown one. A
+reply counts only when the server said how it ended; a stream that just stops is a failure. It retries in one case: the
+connection was refused, so nothing was ever asked. It does not queue, does not choose between servers, starts none.
+
+Errors: those of `engines.base`. Everything the `openai` package raises is translated in `translated`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import AsyncGenerator, Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Final, cast
+
+import openai
+from openai import AsyncAPIResponse
+from openai.types.chat import ChatCompletionMessageParam
+
+from engines.base import (
+    DeadlineExceeded,
+    EngineBusy,
+    EngineDown,
+    EngineError,
+    Finish,
+    Health,
+    Message,
+    Prompt,
+    PromptTooLong,
+    Traits,
+)
+
+log = logging.getLogger(__name__)
+
+REFUSED_PAUSE_S: Final = 0.25  # before the one retry: long enough for a server that is just binding its port
+CLOSING_S: Final = 2.0  # how long leaving a stream may take; a peer that no longer reads must not hold a learner up
+WARM_LIMIT_S: Final = 600.0  # a cold guide on a slow CPU takes over half a minute; this only bounds a hang
+
+# Words by which servers say that a prompt is too long; they agree on status 400 and on nothing else.
+TOO_LONG: Final = (
+    "exceed_context_size",
+    "context size",
+    "context length",
+    "context window",
+    "max_num_tokens",
+    "max_seq_len",
+    "maximum sequence",
+    "prompt is too long",
+    "prompt length",
+    "too many tokens",
+)
+
+
+class Flavour(StrEnum):
+    """Which server answers; it decides which fields may be sent beyond the common ones."""
+
+    TRTLLM = "trtllm"
+    VLLM = "vllm"
+    LLAMACPP = "llamacpp"
+    OLLAMA = "ollama"
+    GENERIC = "generic"
+
+
+# Sent to every server; all five take them (for trtllm-serve 1.2.1: engines/trtllm_contract.yaml, `chat`).
+COMMON: Final = frozenset({"model", "messages", "max_tokens", "temperature", "seed", "stop", "stream", "stream_options", "response_format"})
+ALSO: Final[Mapping[Flavour, frozenset[str]]] = {
+    Flavour.TRTLLM: frozenset({"top_p", "repetition_penalty", "chat_template_kwargs", "cache_salt"}),
+    Flavour.VLLM: frozenset({"top_p", "repetition_penalty", "chat_template_kwargs", "cache_salt", "structured_outputs"}),
+    Flavour.LLAMACPP: frozenset({"top_p", "repeat_penalty", "chat_template_kwargs", "cache_prompt", "id_slot", "grammar", "json_schema"}),
+    Flavour.OLLAMA: frozenset({"top_p", "reasoning_effort"}),
+    Flavour.GENERIC: frozenset({"top_p"}),
+}
+# Where the path of a health check is not known, the list of models is asked for.
+HEALTH_PATH: Final[Mapping[Flavour, str]] = {Flavour.TRTLLM: "/health", Flavour.VLLM: "/health", Flavour.LLAMACPP: "/health"}
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How words are picked. Greedy by default: an answer that is checked against a guide gains nothing from chance."""
+
+    temperature: float = 0.0
+    top_p: float | None = None
+    repetition_penalty: float | None = None
+    seed: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """What a reply may look like. Exactly one of the three; not every server can hold a model to each.
+
+    `grammar` is in the server's own notation: GBNF for llama.cpp, EBNF for the others.
+    """
+
+    json_schema: Mapping[str, Any] | None = None
+    regex: str | None = None
+    grammar: str | None = None
+
+    def __post_init__(self) -> None:
+        if sum(part is not None for part in (self.json_schema, self.regex, self.grammar)) != 1:
+            raise ValueError("a constraint is a JSON schema, a regular expression or a grammar: give exactly one")
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """Where it is and what it serves. `model` is the name the server lists under /v1/models."""
+
+    base_url: str  # with /v1
+    model: str
+    flavour: Flavour = Flavour.GENERIC
+    api_key: str = "none"  # loopback servers mostly want none, the client wants some
+    thinking: bool = False  # the model's template has a thinking switch, to be turned off
+    sampling: Sampling = field(default_factory=Sampling)
+
+
+def constraint_fields(flavour: Flavour, constraint: Constraint) -> dict[str, Any]:
+    """The request fields that hold a reply to the constraint. Raises EngineError where the server cannot."""
+    match flavour, constraint:
+        case Flavour.TRTLLM, Constraint(json_schema=dict() as schema):
+            # Type "json" with the bare schema: 1.2.1 does not enforce the {name, schema} wrapper of "json_schema".
+            return {"response_format": {"type": "json", "schema": schema}}
+        case Flavour.TRTLLM, Constraint(regex=str() as regex):
+            return {"response_format": {"type": "regex", "regex": regex}}
+        case Flavour.TRTLLM, Constraint(grammar=str() as grammar):
+            return {"response_format": {"type": "ebnf", "ebnf": grammar}}
+        case Flavour.VLLM, Constraint(json_schema=dict() as schema):
+            return {"structured_outputs": {"json": schema}}
+        case Flavour.VLLM, Constraint(regex=str() as regex):
+            return {"structured_outputs": {"regex": regex}}
+        case Flavour.VLLM, Constraint(grammar=str() as grammar):
+            return {"structured_outputs": {"grammar": grammar}}
+        case Flavour.LLAMACPP, Constraint(json_schema=dict() as schema):
+            return {"json_schema": schema}
+        case Flavour.LLAMACPP, Constraint(grammar=str() as grammar):
+            return {"grammar": grammar}
+        case ((Flavour.OLLAMA | Flavour.GENERIC), Constraint(json_schema=dict() as schema)):
+            return {"response_format": {"type": "json_schema", "json_schema": {"name": "reply", "schema": schema}}}
+        case _:
+            raise EngineError(flavour, "this kind of constraint is not known to work here", "Use a JSON schema, or no constraint")
+
+
+def body(server: Server, messages: tuple[Message, ...], *, max_tokens: int, extra: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The JSON of one streamed chat request. Raises EngineError for a field that this server is not known to take."""
+    fields: dict[str, Any] = {
+        "model": server.model,
+        "messages": [{"role": message.role, "content": message.text} for message in messages],
+        "max_tokens": max(1, max_tokens),  # 0 has stopped a trtllm-serve for good; none at all means until the context is full
+        "temperature": server.sampling.temperature,
+        "stream": True,
+        "stream_options": {"include_usage": True},
+    }
+    if server.sampling.seed is not None:
+        fields["seed"] = server.sampling.seed
+    if server.sampling.top_p is not None:
+        fields["top_p"] = server.sampling.top_p
+    if server.sampling.repetition_penalty is not None:
+        name = "repeat_penalty" if server.flavour is Flavour.LLAMACPP else "repetition_penalty"
+        fields[name] = server.sampling.repetition_penalty
+    if server.thinking:
+        if server.flavour is Flavour.OLLAMA:
+            fields["reasoning_effort"] = "none"
+        elif server.flavour is not Flavour.GENERIC:
+            fields["chat_template_kwargs"] = {"enable_thinking": False}
+    fields.update(extra or {})
+    unknown = sorted(set(fields) - COMMON - ALSO[server.flavour])
+    if unknown:
+        allowed = ", ".join(sorted(COMMON | ALSO[server.flavour]))
+        raise EngineError(server.flavour, f"field {', '.join(unknown)} is not known to be taken by this server", f"Use: {allowed}")
+    return fields
+
+
+class OpenAIEngine:
+    """An engine that is a server somewhere else. `count` gives the tokens of a text where the caller can count them.
+
+    With `count` a prompt that cannot fit is refused here: trtllm-serve has been seen to crash on one.
+    """
+
+    def __init__(
+        self,
+        server: Server,
+        *,
+        traits: Traits | None = None,
+        count: Callable[[str], int] | None = None,
+        connect_timeout_s: float = 5.0,
+    ) -> None:
+        self.server = server
+        self.traits = traits or Traits(name=server.flavour, model=server.model)
+        self._count = count
+        self._connect_timeout_s = connect_timeout_s
+        self._closed = False
+        self._client = openai.AsyncOpenAI(
+            base_url=server.base_url,
+            api_key=server.api_key,
+            timeout=connect_timeout_s,
+            # The package would send a prompt again after a timeout or a 500, when the first may still be running.
+            max_retries=0,
+            # A kept connection that the server closes just as we use it looks like a crash, and must not be retried blindly.
+            default_headers={"Connection": "close"},
+        )
+
+    async def stream(
+        self,
+        prompt: Prompt,
+        *,
+        max_tokens: int,
+        deadline_s: float,
+        constraint: Constraint | None = None,
+        extra: Mapping[str, Any] | None = None,
+    ) -> AsyncGenerator[str | Finish, None]:
+        """As the protocol says. `extra` are request fields of this flavour (llama.cpp: `id_slot`)."""
+        loop = asyncio.get_running_loop()
+        ends_at = loop.time() + deadline_s
+        name = self.traits.name
+        self._refuse_if_impossible(prompt, max_tokens)
+        fields = {**(constraint_fields(self.server.flavour, constraint) if constraint else {}), **(extra or {})}
+        request = body(self.server, prompt.messages, max_tokens=max_tokens, extra=fields)
+        reading = _Reading(name)
+        response: AsyncAPIResponse[Any] | None = None
+        blocks: AsyncGenerator[bytes] | None = None
+        try:
+            # A timeout never spans a yield: it would interrupt whoever reads this stream.
+            async with asyncio.timeout_at(ends_at):
+                response = await self._opened(request, max(0.001, ends_at - loop.time()))
+            blocks = cast(AsyncGenerator[bytes], response.iter_bytes())
+            while not reading.ended:
+                async with asyncio.timeout_at(ends_at):
+                    block = await anext(blocks, b"")
+                for piece in reading.read(block):
+                    yield piece
+            yield reading.finish()
+        except TimeoutError as error:
+            raise DeadlineExceeded(name, f"no complete reply within {deadline_s:.1f} s", "Ask again", retryable=True) from error
+        except EngineError:
+            raise
+        except Exception as error:
+            raise translated(name, error) from error
+        finally:
+            if response is not None:
+                await _left(response, blocks)
+
+    def _refuse_if_impossible(self, prompt: Prompt, max_tokens: int) -> None:
+        if self._closed:
+            raise EngineDown(self.traits.name, "it was closed", "Start it again")
+        if self._count is None:
+            return
+        # 8 per message for the template's own marks; no template of the catalogue needs more.
+        needed = sum(self._count(message.text) + 8 for message in prompt.messages) + max(1, max_tokens)
+        if needed > self.traits.context_tokens:
+            problem = f"prompt and reply need about {needed} tokens, {self.traits.context_tokens} fit"
+            raise PromptTooLong(self.traits.name, problem, "Send fewer passages")
+
+    async def _opened(self, request: dict[str, Any], timeout_s: float) -> AsyncAPIResponse[Any]:
+        try:
+            return await self._create(request, timeout_s)
+        except openai.APIConnectionError as error:
+            if isinstance(error, openai.APITimeoutError) or not _refused(error):
+                raise
+            await asyncio.sleep(REFUSED_PAUSE_S)
+            return await self._create(request, timeout_s)
+
+    async def _create(self, request: dict[str, Any], timeout_s: float) -> AsyncAPIResponse[Any]:
+        # The raw response: parsing each chunk into the package's models costs more than the whole loop here, and hides
+        # whether the end marker came. The fields go in one dictionary, so that only `body` decides what is sent.
+        manager = self._client.chat.completions.with_streaming_response.create(
+            model=str(request["model"]),
+            messages=cast(list[ChatCompletionMessageParam], request["messages"]),
+            stream=True,
+            extra_body={key: value for key, value in request.items() if key not in ("model", "messages", "stream")},
+            timeout=openai.Timeout(timeout_s, connect=min(timeout_s, self._connect_timeout_s)),
+        )
+        return await manager.__aenter__()
+
+    async def warm(self, prompt: Prompt) -> None:
+        """Ask for one token after the stable part, which leaves that part in the server's prefix cache."""
+        stable = Prompt(prompt.messages[: prompt.stable], prompt.question, (), prompt.language, prompt.stable)
+        if not stable.messages:
+            return
+        try:
+            async for _ in self.stream(stable, max_tokens=1, deadline_s=WARM_LIMIT_S):
+                pass
+        except EngineError:
+            return  # a hint: the next real question will say what is wrong
+
+    async def health(self) -> Health:
+        if self._closed:
+            return Health(False, "closed")
+        path = HEALTH_PATH.get(self.server.flavour)
+        url = self.server.base_url.removesuffix("/").removesuffix("/v1") + path if path else "/models"
+        try:
+            await self._client.get(url, cast_to=object, options={"timeout": 5.0})
+        except openai.APIStatusError as error:
+            return Health(False, f"{self.server.base_url} answers {error.status_code}")
+        except openai.OpenAIError as error:
+            return Health(False, f"{self.server.base_url}: {_line(error)}")
+        return Health(True, f"{self.server.model} at {self.server.base_url}")
+
+    async def aclose(self) -> None:
+        self._closed = True
+        await self._client.close()
+
+
+class _Reading:
+    """Server-sent events, from bytes cut anywhere to whole pieces of text, and how the reply ended."""
+
+    def __init__(self, engine: str) -> None:
+        self.engine = engine
+        self.ended = False  # the end marker, or the end of the connection
+        self._rest = b""
+        self._held = ""
+        self._reason: str | None = None
+        self._usage: Mapping[str, Any] = {}
+        self._timings: Mapping[str, Any] = {}
+
+    def read(self, block: bytes) -> list[str]:
+        """The pieces that this block completes; an empty block is the end of the connection."""
+        if not block:
+            self.ended = True
+            return []
+        # Lines are cut as bytes: str.splitlines also cuts at U+2028 and others, which JSON texts may hold as they are.
+        *lines, self._rest = (self._rest + block).split(b"\n")
+        pieces = [piece for line in lines if line.startswith(b"data:") and (piece := self._event(line[5:].strip()))]
+        if self.ended and self._held:
+            pieces.append("\ufffd")  # half a character, and nothing comes after it
+            self._held = ""
+        return pieces
+
+    def _event(self, data: bytes) -> str:
+        if self.ended:
+            return ""
+        if data == b"[DONE]":
+            self.ended = True
+            return ""
+        try:
+            event = cast(dict[str, Any], json.loads(data))
+        except ValueError as error:
+            raise EngineDown(self.engine, f"the stream holds no JSON: {data[:80]!r}", "Look at the server's log", retryable=True) from error
+        if event.get("error"):
+            raise failure(self.engine, 500, json.dumps(event["error"], ensure_ascii=False))
+        self._usage = event.get("usage") or self._usage
+        self._timings = event.get("timings") or self._timings
+        text = ""
+        for choice in cast(list[dict[str, Any]], event.get("choices") or []):
+            self._reason = choice.get("finish_reason") or self._reason
+            delta: Mapping[str, Any] = choice.get("delta") or {}
+            text += str(delta.get("content") or "")
+        return self._whole(text)
+
+    def _whole(self, text: str) -> str:
+        """A server that writes \\ud83d in one chunk and \\ude00 in the next means one character: join them."""
+        text = self._held + text
+        self._held = text[-1:] if text and "\ud800" <= text[-1] <= "\udbff" else ""
+        text = text[: len(text) - len(self._held)]
+        if any("\ud800" <= letter <= "\udfff" for letter in text):
+            return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return text
+
+    def finish(self) -> Finish:
+        """How it ended. Raises EngineDown when the server never said so, EngineError when it gave up on the reply."""
+        if self._reason is None:
+            raise EngineDown(self.engine, "the stream ended without its end marker", "Ask again", retryable=True)
+        if self._reason not in ("stop", "length", "eos"):
+            raise EngineError(self.engine, f"the server ended the reply with {self._reason!r}", "Ask again", retryable=True)
+        details: Mapping[str, Any] = self._usage.get("prompt_tokens_details") or {}
+        cached = details.get("cached_tokens")
+        return Finish(
+            cut_off=self._reason == "length",
+            prompt_tokens=_number(self._usage.get("prompt_tokens")),
+            cached_tokens=_number(cached if cached is not None else self._timings.get("cache_n")),
+            new_tokens=_number(self._usage.get("completion_tokens")),
+        )
+
+
+def failure(engine: str, status: int, text: str) -> EngineError:
+    """The error for an HTTP status and what the server wrote with it."""
+    short = " ".join(text.split())[:200]
+    lower = text.casefold()
+    if status in (400, 413, 422, 500) and any(words in lower for words in TOO_LONG):
+        return PromptTooLong(engine, f"the prompt does not fit: {short}", "Send fewer passages")
+    match status:
+        case 401 | 403:
+            return EngineError(engine, f"the server refuses the key ({status}): {short}", "Correct the API key in the settings")
+        case 404:
+            return EngineError(engine, f"the server does not know this model or address: {short}", "Compare with its /v1/models")
+        case 408 | 504:
+            return DeadlineExceeded(engine, f"the server gave up waiting ({status}): {short}", "Ask again", retryable=True)
+        case 429:
+            return EngineBusy(engine, f"the server's queue is full: {short}", "Ask again in a moment", retryable=True)
+        case _ if status >= 500:
+            return EngineDown(engine, f"the server fails ({status}): {short}", "Look at its log; it may need a restart", retryable=True)
+        case _:
+            return EngineError(
+                engine, f"the server refuses the request ({status}): {short}", "Check that the flavour setting names this server"
+            )
+
+
+Translation = Callable[[str, Any], EngineError]
+
+
+def _status(engine: str, error: Exception) -> EngineError:
+    assert isinstance(error, openai.APIStatusError), "the table sends only these here"
+    return failure(engine, error.status_code, _line(error))
+
+
+def _down(engine: str, error: Exception) -> EngineError:
+    return EngineDown(engine, f"no connection: {_line(error)}", "Check that the server runs", retryable=True)
+
+
+def _late(engine: str, error: Exception) -> EngineError:
+    return DeadlineExceeded(engine, "the server did not answer in time", "Ask again", retryable=True)
+
+
+def _unfit(engine: str, error: Exception) -> EngineError:
+    return EngineError(engine, f"the reply makes no sense here: {_line(error)}", "Check that the flavour setting names this server")
+
+
+def _setup(engine: str, error: Exception) -> EngineError:
+    return EngineError(engine, f"the client cannot be used like this: {_line(error)}", "Correct the engine settings")
+
+
+# Every public exception of the package, nearest class first wins; a test fails when a new version brings one that is not here.
+TRANSLATIONS: Final[Mapping[str, Translation]] = {
+    "APITimeoutError": _late,
+    "APIConnectionError": _down,
+    "AuthenticationError": _status,
+    "BadRequestError": _status,
+    "ConflictError": _status,
+    "InternalServerError": _status,
+    "NotFoundError": _status,
+    "PermissionDeniedError": _status,
+    "RateLimitError": _status,
+    "UnprocessableEntityError": _status,
+    "APIStatusError": _status,
+    "APIResponseValidationError": _unfit,
+    "ContentFilterFinishReasonError": _unfit,
+    "LengthFinishReasonError": _unfit,
+    "APIError": _down,
+    "OAuthError": _setup,
+    "InvalidWebhookSignatureError": _setup,
+    "WebSocketConnectionClosedError": _down,
+    "WebSocketQueueFullError": _down,
+    "OpenAIError": _setup,
+}
+
+
+def translated(engine: str, error: Exception) -> EngineError:
+    """Any foreign exception as one of ours. What no table knows comes from the HTTP library in mid-stream: the server is gone."""
+    for kind in type(error).__mro__:
+        if kind.__module__.partition(".")[0] == "openai" and kind.__name__ in TRANSLATIONS:
+            return TRANSLATIONS[kind.__name__](engine, error)
+    return EngineDown(engine, f"the connection broke: {_line(error)}", "Ask again", retryable=True)
+
+
+def _refused(error: BaseException) -> bool:
+    """The connection was never made, so the server cannot have seen the request."""
+    cause: BaseException | None = error
+    while cause is not None:
+        # By name as well: the HTTP library below differs between versions of the package, and wraps the system's error.
+        if isinstance(cause, ConnectionRefusedError) or type(cause).__name__ == "ConnectError":
+            return True
+        cause = cause.__cause__ or cause.__context__
+    return False
+
+
+async def _left(response: AsyncAPIResponse[Any], blocks: AsyncGenerator[bytes] | None) -> None:
+    """Close the connection, which is how a server learns that nobody reads any more. Never fails, never takes long."""
+    try:
+        async with asyncio.timeout(CLOSING_S):
+            if blocks is not None:
+                await blocks.aclose()
+            await response.close()
+    except Exception as error:  # noqa: BLE001 - the reply is over, and the HTTP library may raise anything of its own here
+        log.debug("leaving a stream: %s", _line(error))
+
+
+def _line(error: BaseException) -> str:
+    return " ".join(str(error).split())[:200].rstrip(".") or type(error).__name__
+
+
+def _number(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -1,0 +1,407 @@
+"""Live rounds in the database: the round, seats, presses, repairs, messages. Returns values, never rows.
+
+Presses that wait at the same moment share one transaction (group commit), so that 500 of them in two seconds are as durable
+as one. Each is judged inside that transaction against the round as it is stored, so a press can never fall between a close
+and a reveal.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from sqlite_utils import Database as Connection
+
+from content.model import Quiz
+from tutor.errors import NotFound, RoundRunning, StaleAnswer, TutorError
+from tutor.live import LiveRound
+from tutor.live_press import Receipt, judged, may_join, refusal_of, seat_for
+from tutor.live_repair import Repair
+from tutor.live_snapshot import restored, snapshot
+from tutor.scoring import Press, Seat
+from tutor.store import live_rows
+from tutor.store.database import Database, first, rows, write
+
+BATCH: Final = 100
+"""Presses in one transaction at most: it then takes under 20 ms, so nobody waits long for a later one."""
+_SNAPSHOTS: Final = 64  # unpacked quizzes kept; they never change, and unpacking one takes milliseconds
+_ALIVE: Final = "live rounds alive"
+
+LiveStep = Callable[[LiveRound, datetime | None], LiveRound]
+"""Round and the time of the latest press of its open vote -> the next round."""
+
+
+@dataclass(frozen=True, slots=True)
+class MessageAt:
+    """A public message of a round. `kind` is "lobby", "question", "board" or "podium"; `position` is of its question, else 0."""
+
+    kind: str
+    position: int
+    channel_id: int
+    message_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    round_id: str
+    press: Press
+    name: str
+    receipt: asyncio.Future[Receipt]
+
+
+class LiveStore:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._waiting: list[_Waiting] = []
+        self._flusher: asyncio.Task[None] | None = None
+        self._quizzes: OrderedDict[str, Quiz] = OrderedDict()  # only the database thread touches it
+
+    # Rounds ---------------------------------------------------------------------------------------------------------
+
+    async def save_new(self, round_: LiveRound) -> None:
+        """Raises RoundRunning when the channel has a round that has not ended."""
+
+        def work(connection: Connection) -> None:
+            found = first(connection, "SELECT id FROM live_rounds WHERE channel_id = ? AND ended_at IS NULL", [round_.channel_id])
+            if found is not None:
+                raise RoundRunning(found["id"])
+            write(
+                connection,
+                "INSERT INTO live_rounds (id, guild_id, channel_id, host_id, quiz_id, quiz, language, rules, seed, created_at, phase,"
+                " state, ended_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)",
+                (
+                    round_.id,
+                    round_.guild_id,
+                    round_.channel_id,
+                    round_.host_id,
+                    round_.quiz.id,
+                    json.dumps(snapshot(round_.quiz, round_.quiz.questions), ensure_ascii=False),
+                    round_.language,
+                    live_rows.rules_json(round_.rules),
+                    round_.seed,
+                    round_.created_at.isoformat(),
+                    round_.phase.value,
+                    live_rows.state_json(round_),
+                ),
+            )
+
+        await self._database.run(work)
+
+    async def load(self, round_id: str) -> LiveRound:
+        """Raises NotFound."""
+        return await self._database.run(lambda connection: self._loaded(connection, round_id))
+
+    async def open_rounds(self) -> list[LiveRound]:
+        """Every round that has not ended, oldest first."""
+
+        def work(connection: Connection) -> list[LiveRound]:
+            found = rows(connection, "SELECT id FROM live_rounds WHERE ended_at IS NULL ORDER BY created_at")
+            return [self._loaded(connection, row["id"]) for row in found]
+
+        return await self._database.run(work)
+
+    async def newest(self, guild_id: int, *, limit: int) -> list[LiveRound]:
+        """The guild's rounds, newest first."""
+
+        def work(connection: Connection) -> list[LiveRound]:
+            found = rows(connection, "SELECT id FROM live_rounds WHERE guild_id = ? ORDER BY created_at DESC LIMIT ?", [guild_id, limit])
+            return [self._loaded(connection, row["id"]) for row in found]
+
+        return await self._database.run(work)
+
+    async def step(self, round_id: str, step: LiveStep) -> LiveRound:
+        """Load, apply the pure step, save, all in one transaction; what the step raises leaves no trace. Raises NotFound."""
+
+        def work(connection: Connection) -> LiveRound:
+            before = self._loaded(connection, round_id)
+            after = step(before, self._last_press(connection, before))
+            if after == before:
+                return before
+            write(
+                connection,
+                "UPDATE live_rounds SET phase = ?, state = ?, ended_at = ? WHERE id = ?",
+                (after.phase.value, live_rows.state_json(after), after.ended_at.isoformat() if after.ended_at else None, round_id),
+            )
+            for repair in after.repairs[len(before.repairs) :]:
+                _insert_repair(connection, round_id, repair)
+            return after
+
+        return await self._database.run(work)
+
+    def _loaded(self, connection: Connection, round_id: str) -> LiveRound:
+        quiz = self._quizzes.get(round_id)
+        columns = "id, guild_id, channel_id, host_id, language, rules, seed, created_at, phase, state, ended_at"
+        row = first(connection, f"SELECT {columns if quiz else '*'} FROM live_rounds WHERE id = ?", [round_id])
+        if row is None:
+            raise NotFound("round", round_id)
+        if quiz is None:
+            quiz = self._quizzes[round_id] = restored(json.loads(row["quiz"]))
+        self._quizzes.move_to_end(round_id)
+        while len(self._quizzes) > _SNAPSHOTS:
+            self._quizzes.popitem(last=False)
+        repairs = rows(connection, "SELECT * FROM live_repairs WHERE round_id = ? ORDER BY id", [round_id])
+        return live_rows.round_of(row, quiz, tuple(live_rows.repair_of(repair) for repair in repairs))
+
+    def _last_press(self, connection: Connection, round_: LiveRound) -> datetime | None:
+        if round_.current is None:
+            return None
+        row = first(
+            connection,
+            "SELECT max(pressed_at) AS latest FROM live_presses WHERE round_id = ? AND position = ? AND vote = ?",
+            [round_.id, round_.current.position, round_.current.vote],
+        )
+        return live_rows.moment(row["latest"]) if row and row["latest"] is not None else None
+
+    # Presses --------------------------------------------------------------------------------------------------------
+
+    async def save_press(self, round_id: str, press: Press, name: str) -> Receipt:
+        """Judge the press and keep it; when this returns it is on the disk, unless the receipt refuses it.
+
+        A person without a seat gets one (`name` is what the board calls them) where the round lets them in.
+        Raises NotFound, BadResponse, StaleAnswer, StoreError: then nothing was kept.
+        """
+        receipt: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
+        self._waiting.append(_Waiting(round_id, press, name, receipt))
+        if self._flusher is None:
+            self._flusher = asyncio.create_task(self._flush(), name="save presses")
+        return await receipt
+
+    async def _flush(self) -> None:
+        """Save what waits, batch after batch. While one batch is written the next one gathers."""
+        try:
+            while self._waiting:
+                batch = self._waiting[:BATCH]
+                del self._waiting[:BATCH]
+                results: Sequence[Receipt | Exception]
+                try:
+                    results = await self._database.run(lambda connection, batch=batch: self._saved(connection, batch))
+                except Exception as error:  # noqa: BLE001  # each waiting press is told; none may wait for ever
+                    results = [error] * len(batch)
+                for waiting, result in zip(batch, results, strict=True):
+                    if waiting.receipt.done():
+                        continue  # whoever waited was cancelled; the press is kept all the same
+                    if isinstance(result, Exception):
+                        waiting.receipt.set_exception(result)
+                    else:
+                        waiting.receipt.set_result(result)
+        finally:
+            self._flusher = None
+
+    def _saved(self, connection: Connection, batch: Sequence[_Waiting]) -> list[Receipt | TutorError]:
+        known: dict[str, LiveRound] = {}
+        results: list[Receipt | TutorError] = []
+        for waiting in batch:
+            try:
+                round_ = known.get(waiting.round_id)
+                if round_ is None:
+                    round_ = known[waiting.round_id] = self._loaded(connection, waiting.round_id)
+                results.append(_save_press(connection, round_, waiting.press, waiting.name))
+            except TutorError as error:  # of this press alone; it has written nothing
+                results.append(error)
+        return results
+
+    async def presses(self, round_id: str, position: int | None = None) -> list[Press]:
+        """All presses of a round, or of one of its questions, in the order of their ids."""
+
+        def work(connection: Connection) -> list[Press]:
+            found = rows(
+                connection,
+                "SELECT * FROM live_presses WHERE round_id = :round AND (:position IS NULL OR position = :position) ORDER BY press_id",
+                {"round": round_id, "position": position},
+            )
+            return [live_rows.press_of(row) for row in found]
+
+        return await self._database.run(work)
+
+    async def presses_of(self, round_id: str, position: int, learner_id: int) -> list[Press]:
+        """One person's presses on one question, both votes."""
+
+        def work(connection: Connection) -> list[Press]:
+            sql = "SELECT * FROM live_presses WHERE round_id = ? AND position = ? AND learner_id = ? ORDER BY press_id"
+            return [live_rows.press_of(row) for row in rows(connection, sql, [round_id, position, learner_id])]
+
+        return await self._database.run(work)
+
+    async def answered(self, round_id: str, position: int, vote: int) -> frozenset[int]:
+        """Who has answered."""
+
+        def work(connection: Connection) -> frozenset[int]:
+            sql = "SELECT DISTINCT learner_id FROM live_presses WHERE round_id = ? AND position = ? AND vote = ?"
+            return frozenset(row["learner_id"] for row in rows(connection, sql, [round_id, position, vote]))
+
+        return await self._database.run(work)
+
+    # Seats ----------------------------------------------------------------------------------------------------------
+
+    async def join(self, round_id: str, learner_id: int, name: str, *, team: int | None, now: datetime) -> tuple[LiveRound, Seat, bool]:
+        """The round, the person's seat, and whether it is new. With `team` somebody seated changes sides, in the lobby only.
+
+        Raises NotFound, and StaleAnswer when the round lets nobody in any more.
+        """
+
+        def work(connection: Connection) -> tuple[LiveRound, Seat, bool]:
+            round_ = self._loaded(connection, round_id)
+            seat = _seat(connection, round_id, learner_id)
+            if seat is not None:
+                if team is not None and team != seat.team and round_.phase.value == "lobby" and team < round_.rules.teams:
+                    write(connection, "UPDATE live_seats SET team = ? WHERE round_id = ? AND learner_id = ?", (team, round_id, learner_id))
+                    return round_, replace(seat, team=team), True
+                return round_, seat, False
+            if not may_join(round_):
+                raise StaleAnswer(f"round {round_id} takes nobody in any more")
+            return round_, _take_seat(connection, round_, learner_id, name, team, now), True
+
+        return await self._database.run(work)
+
+    async def seats(self, round_id: str) -> list[Seat]:
+        """In the order of joining."""
+
+        def work(connection: Connection) -> list[Seat]:
+            found = rows(connection, "SELECT * FROM live_seats WHERE round_id = ? ORDER BY number", [round_id])
+            return [live_rows.seat_of(row) for row in found]
+
+        return await self._database.run(work)
+
+    async def save_factor(self, guild_id: int, learner_id: int, factor: float) -> None:
+        """How much longer this person may take, from now on; rounds that have ended keep what they had. 1 removes it."""
+        stored = live_rows.stored_factor(factor)
+
+        def work(connection: Connection) -> None:
+            if factor == 1:
+                write(connection, "DELETE FROM time_factors WHERE guild_id = ? AND learner_id = ?", (guild_id, learner_id))
+            else:
+                write(
+                    connection,
+                    "INSERT INTO time_factors (guild_id, learner_id, factor) VALUES (?, ?, ?)"
+                    " ON CONFLICT (guild_id, learner_id) DO UPDATE SET factor = excluded.factor",
+                    (guild_id, learner_id, stored),
+                )
+            write(
+                connection,
+                "UPDATE live_seats SET factor = ? WHERE learner_id = ?"
+                " AND round_id IN (SELECT id FROM live_rounds WHERE guild_id = ? AND ended_at IS NULL)",
+                (stored, learner_id, guild_id),
+            )
+
+        await self._database.run(work)
+
+    async def factor(self, guild_id: int, learner_id: int) -> float:
+        return await self._database.run(lambda connection: _factor(connection, guild_id, learner_id))
+
+    # Signals, messages, the heartbeat -------------------------------------------------------------------------------
+
+    async def save_lost(self, round_id: str, position: int, learner_id: int) -> bool:
+        """Whether the signal is new."""
+        sql = "INSERT OR IGNORE INTO live_lost (round_id, position, learner_id) VALUES (?, ?, ?)"
+        return await self._database.run(lambda connection: write(connection, sql, (round_id, position, learner_id)) == 1)
+
+    async def lost(self, round_id: str) -> dict[int, int]:
+        """Position -> how many people signalled that they are lost."""
+        sql = "SELECT position, count(*) AS people FROM live_lost WHERE round_id = ? GROUP BY position"
+        found = await self._database.run(lambda connection: rows(connection, sql, [round_id]))
+        return {row["position"]: row["people"] for row in found}
+
+    async def save_message(self, round_id: str, message: MessageAt) -> None:
+        values = (round_id, message.kind, message.position, message.channel_id, message.message_id)
+        sql = (
+            "INSERT INTO live_messages (round_id, kind, position, channel_id, message_id) VALUES (?, ?, ?, ?, ?)"
+            " ON CONFLICT (round_id, kind, position) DO UPDATE SET channel_id = excluded.channel_id, message_id = excluded.message_id"
+        )
+        await self._database.run(lambda connection: write(connection, sql, values))
+
+    async def messages(self, round_id: str) -> dict[tuple[str, int], MessageAt]:
+        sql = "SELECT kind, position, channel_id, message_id FROM live_messages WHERE round_id = ?"
+        found = await self._database.run(lambda connection: rows(connection, sql, [round_id]))
+        return {(row["kind"], row["position"]): MessageAt(**row) for row in found}
+
+    async def save_alive(self, *, now: datetime) -> None:
+        """The bot runs at this moment; after an outage this says since when it did not."""
+        sql = "INSERT INTO facts_of_this_bot (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
+        await self._database.run(lambda connection: write(connection, sql, (_ALIVE, now.isoformat())))
+
+    async def forget(self, learner_id: int) -> None:
+        """Remove a person from every live round: seat, presses, signals, time factor. Other people's points stay as they are."""
+
+        def work(connection: Connection) -> None:
+            for table in ("live_presses", "live_seats", "live_lost", "time_factors"):
+                write(connection, f"DELETE FROM {table} WHERE learner_id = ?", (learner_id,))
+
+        await self._database.run(work)
+
+    async def alive(self) -> datetime | None:
+        row = await self._database.run(lambda c: first(c, "SELECT value FROM facts_of_this_bot WHERE key = ?", [_ALIVE]))
+        return datetime.fromisoformat(row["value"]) if row else None
+
+
+def _save_press(connection: Connection, round_: LiveRound, press: Press, name: str) -> Receipt:
+    seat = _seat(connection, round_.id, press.learner_id)
+    factor = seat.factor if seat else _factor(connection, round_.guild_id, press.learner_id)
+    chosen = first(connection, "SELECT language FROM people WHERE learner_id = ?", [press.learner_id])
+    language = chosen["language"] if chosen else None
+    refusal = refusal_of(round_, seat, press, factor=factor)
+    if refusal is not None:
+        return Receipt(round_, press.position, press.vote, None, refusal, seat=seat, language=language)
+    earlier = [
+        live_rows.press_of(row)
+        for row in rows(
+            connection,
+            "SELECT * FROM live_presses WHERE round_id = ? AND position = ? AND vote = ? AND learner_id = ?",
+            [round_.id, press.position, press.vote, press.learner_id],
+        )
+    ]
+    receipt = judged(round_, seat or Seat(press.learner_id, name, 0, None, factor), earlier, press)
+    if seat is None:
+        seat = _take_seat(connection, round_, press.learner_id, name, None, press.pressed_at)
+    write(
+        connection,
+        "INSERT OR IGNORE INTO live_presses (press_id, round_id, position, vote, learner_id, response, pressed_at)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (
+            press.press_id,
+            round_.id,
+            press.position,
+            press.vote,
+            press.learner_id,
+            live_rows.response_json(press.response),
+            live_rows.milliseconds(press.pressed_at),
+        ),
+    )
+    return replace(receipt, seat=seat, language=language)
+
+
+def _seat(connection: Connection, round_id: str, learner_id: int) -> Seat | None:
+    row = first(connection, "SELECT * FROM live_seats WHERE round_id = ? AND learner_id = ?", [round_id, learner_id])
+    return live_rows.seat_of(row) if row else None
+
+
+def _take_seat(connection: Connection, round_: LiveRound, learner_id: int, name: str, team: int | None, now: datetime) -> Seat:
+    sql = "SELECT team, count(*) AS people, max(number) AS number FROM live_seats WHERE round_id = ? GROUP BY team"
+    taken = rows(connection, sql, [round_.id])
+    number = max((row["number"] for row in taken), default=0) + 1
+    counts: dict[int | None, int] = {row["team"]: row["people"] for row in taken}
+    factor = _factor(connection, round_.guild_id, learner_id)
+    seat = seat_for(round_, learner_id, name, number=number, team=team, taken=counts, factor=factor)
+    write(
+        connection,
+        "INSERT INTO live_seats (round_id, learner_id, number, name, team, factor, joined_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (round_.id, learner_id, seat.number, name, seat.team, live_rows.stored_factor(seat.factor), now.isoformat()),
+    )
+    return seat
+
+
+def _factor(connection: Connection, guild_id: int, learner_id: int) -> float:
+    row = first(connection, "SELECT factor FROM time_factors WHERE guild_id = ? AND learner_id = ?", [guild_id, learner_id])
+    return live_rows.factor_of(row["factor"]) if row else 1.0
+
+
+def _insert_repair(connection: Connection, round_id: str, repair: Repair) -> None:
+    write(
+        connection,
+        "INSERT INTO live_repairs (round_id, position, fix, ids, text, by_id, made_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (round_id, repair.position, repair.fix.value, json.dumps(repair.ids), repair.text, repair.by, repair.at.isoformat()),
+    )
