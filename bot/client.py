@@ -233,7 +233,7 @@ def explained(error: Exception, language: str, reference: str) -> str:
         case NotFound():
             return text("error-gone", language)
         case BadResponse():
-            return text("error-bad", language, problem=str(error))
+            return text("error-bad", language)
         case Throttled():
             return text("error-throttled", language)
         case StoreError():

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections.abc import Sequence
 from typing import Final
 
@@ -58,7 +59,7 @@ def unwrapped(markdown: str) -> str:
     for line in markdown.splitlines():
         fence = line.lstrip().startswith("```")
         if joins and not in_code and not fence and not _BLOCK.match(line):
-            wide = lines[-1][-1:] >= "\u2e80" and line.lstrip()[:1] >= "\u2e80"  # Chinese has no space where a line ended
+            wide = spaceless(lines[-1][-1:]) and spaceless(line.lstrip()[:1])  # Chinese has no space where a line ended
             lines[-1] += ("" if wide else " ") + line.strip()
         else:
             lines.append(line.rstrip())
@@ -66,6 +67,16 @@ def unwrapped(markdown: str) -> str:
         # a heading and a table row end with their line; a list item and a quote go on like a paragraph
         joins = bool(line.strip()) and not in_code and not fence and not line.lstrip().startswith(("#", "|"))
     return "\n".join(lines)
+
+
+def spaceless(mark: str) -> bool:
+    """Whether this letter belongs to a script without spaces between words; Hangul has them."""
+    return mark >= "\u2e80" and not "\uac00" <= mark <= "\ud7af"
+
+
+def width(text_: str) -> int:
+    """Columns a text takes: East Asian letters take two (Unicode annex 11)."""
+    return sum(2 if unicodedata.east_asian_width(mark) in "WF" else 1 for mark in text_)
 
 
 def letter(index: int) -> str:
@@ -92,7 +103,7 @@ def question_embed(view: RoundView) -> discord.Embed:
         case Choices(many=many):
             choices = ordered(question, view.round)
             texts = [choice.text[language] for choice in choices]
-            if any(len(choice) > VISIBLE_LABEL for choice in texts):
+            if any(width(choice) > VISIBLE_LABEL for choice in texts):
                 parts.append("\n".join(f"**{letter(i)}**  {choice}" for i, choice in enumerate(texts)))
             if many:
                 parts.append(f"-# {text('round-multiple', language)}")
@@ -248,8 +259,8 @@ def language_name(code: str, language: str) -> str:
 def reading_minutes(guide: Guide) -> int:
     """Whole minutes to read the guide, at least one."""
     everything = " ".join(f"{section.heading} {section.summary} {section.body}" for section in guide.sections)
-    wide = sum(1 for mark in everything if mark >= "\u2e80" and not "\uac00" <= mark <= "\ud7af")
-    narrow = len("".join(" " if mark >= "\u2e80" and not "\uac00" <= mark <= "\ud7af" else mark for mark in everything).split())
+    wide = sum(map(spaceless, everything))
+    narrow = len("".join(" " if spaceless(mark) else mark for mark in everything).split())
     return max(1, math.ceil(narrow / WORDS_PER_MINUTE + wide / CJK_PER_MINUTE))
 
 

@@ -32,11 +32,13 @@ class Settings(BaseSettings):
         "auto", description="Who writes answers: auto = the embedded model once its weights are there, quotes until then."
     )
     model_path: Path | None = Field(None, description="A GGUF file to use instead of the one that `studyhall model fetch` gets.")
+    embeddings: bool = Field(True, description="Search by meaning too, where the extra 'embeddings' is installed.")
     server_url: str = Field("http://127.0.0.1:8000/v1", description="The OpenAI-compatible server that the engine 'server' asks.")
     server_model: str = Field("", description="The name of the model that this server serves.")
     server_flavour: Literal["trtllm", "vllm", "llamacpp", "ollama", "generic"] = Field(
         "generic", description="Which fields this server understands."
     )
+    live_role: str = Field("", description="Role (name or id) that may run live rounds, beside those who may manage the server.")
     guide_url: str = Field("", description="Where guides are published, e.g. https://example.org/guides; empty: sections open in Discord.")
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="How much is logged to standard error.")
 

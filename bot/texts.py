@@ -25,6 +25,7 @@ _DISCORD: Final[Mapping[Locale, str]] = {
     Locale.greek: "el",
     Locale.russian: "ru",
     Locale.chinese: "zh",
+    Locale.taiwan_chinese: "zh",  # simplified, but nearer than English
 }
 
 

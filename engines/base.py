@@ -9,7 +9,7 @@ Errors: `EngineError`; its subclasses `EngineBusy`, `EngineDown`, `DeadlineExcee
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, Protocol
 
@@ -125,4 +125,17 @@ class Engine(Protocol):
 
     async def aclose(self) -> None:
         """Stop and release everything; calling it twice is fine."""
+        ...
+
+
+class Embedder(Protocol):
+    """Turns texts into unit vectors, so that texts of like meaning lie close, also across languages. Blocking."""
+
+    @property
+    def id(self) -> str:
+        """Names the model and its version: vectors of two ids are never compared."""
+        ...
+
+    def embed(self, texts: Sequence[str], *, query: bool) -> list[bytes]:
+        """One vector per text: little-endian float32, of length 1. A question is embedded otherwise than what answers it."""
         ...

@@ -14,24 +14,23 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("bot", "tutor", "content", "engines")
 
-# what the bot may see of the tutor: the service and the values it hands out, never the store
-TUTOR_VALUES = ("service", "answering", "errors", "grading", "reply", "rounds")
-
 # package -> the modules of ours it may import from (a prefix allows everything below it)
 ALLOWED: dict[str, tuple[str, ...]] = {
     "content": ("content",),
     "engines": ("engines",),
-    "tutor": ("tutor", "content.model", "content.expressions", "engines.base"),
-    "bot": ("bot", *(f"tutor.{name}" for name in TUTOR_VALUES), "content.model", "engines.base"),
+    "tutor": ("tutor", "content.model", "content.expressions", "content.words", "content.leaks", "engines.base"),
+    "bot": ("bot", "tutor", "content.model", "engines.base"),
     # the composition root puts parts together
     "bot.cli": PACKAGES,
     "bot.__main__": PACKAGES,
 }
+# what is behind a door of its own, whatever ALLOWED says of the package around it
+FORBIDDEN: dict[str, tuple[str, ...]] = {"bot": ("tutor.store",)}
 # third-party packages that only one place may touch
 ONLY_IN: dict[str, tuple[str, ...]] = {
     "discord": ("bot",),
     "sqlite_utils": ("tutor.store",),
-    "sqlite3": ("tutor.store", "content.readers.anki"),
+    "sqlite3": ("tutor.store", "content.readers.anki_collection"),
     "xllamacpp": ("engines.llamacpp",),
     "openai": ("engines.openai_http",),
 }
@@ -40,8 +39,9 @@ PURE: dict[str, tuple[str, ...]] = {
     "content.model": ("dataclasses", "enum", "typing", "collections", "datetime", "pathlib", "__future__"),
     "engines.base": ("dataclasses", "enum", "typing", "collections", "__future__"),
 }
-CORE = ("tutor.rounds", "tutor.grading", "tutor.grounding", "tutor.hints", "tutor.scoring", "tutor.live", "tutor.statistics")
-IMPURE = ("time", "os", "io", "socket", "asyncio", "sqlite3", "secrets", "subprocess", "aiohttp", "tutor.store", "tutor.service")
+# modules of the tutor that are not pure: use cases, and what they load and save with
+USE_CASES = ("tutor.service", "tutor.answering", "tutor.live_service", "tutor.retrieval", "tutor.store")
+IMPURE = ("time", "os", "socket", "asyncio", "sqlite3", "secrets", "subprocess", "aiohttp", *USE_CASES)
 
 
 def modules() -> list[tuple[str, Path]]:
@@ -76,11 +76,14 @@ def violations(module: str, imported: list[tuple[int, str]]) -> list[str]:
         top = name.partition(".")[0]
         if top in PACKAGES and not within(name, allowed) and name not in PACKAGES:
             faults.append(f"{module}:{line}: imports {name}; allowed: {', '.join(allowed)}")
+        forbidden = () if module.startswith("bot.cli") or module == "bot.__main__" else FORBIDDEN.get(module.partition(".")[0], ())
+        if within(name, forbidden):
+            faults.append(f"{module}:{line}: imports {name}; ask the service instead")
         if top in ONLY_IN and not within(module, ONLY_IN[top]):
             faults.append(f"{module}:{line}: imports {top}; only {', '.join(ONLY_IN[top])} may")
         if module in PURE and not within(name, PURE[module]):
             faults.append(f"{module}:{line}: imports {name}; this module is plain values")
-        if within(module, CORE) and within(name, IMPURE):
+        if module.startswith("tutor.") and not within(module, USE_CASES) and within(name, IMPURE):
             faults.append(f"{module}:{line}: imports {name}; the core is pure, pass the fact in")
     return faults
 

@@ -15,29 +15,33 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Final
 
-from content.model import Guide, GuideRef, Library, Question, Quiz, Section, preference
+from content import words
+from content.model import Guide, GuideRef, Library, Question, Quiz, Section
 from engines.base import Engine, EngineError, Finish, Prompt
-from tutor import grading, prompting, search
+from tutor import gate, grading, prompting
 from tutor.errors import NotFound, Throttled
+from tutor.gate import Lock
 from tutor.grading import Response, Selected
 from tutor.grounding import ClaimReader, verified, worth_adding
 from tutor.prompting import Attempt, Evidence, Turn
 from tutor.reply import Citation, Kind, Reason, Sentence, Timings, Tokens, TutorReply
-from tutor.store.index import Hit, SectionIndex
+from tutor.retrieval import Retriever
+from tutor.search import Hit
 
 CONSIDERED: Final = 3  # sections offered as most relevant
-COVERAGE: Final = 0.34
-"""Share of a question's information that one section must have; below it the guide does not cover the question."""
 ELLIPTIC: Final = 2
 """A question with so few meaning words may be about the one before; a longer one that no section covers is simply not covered."""
 DEADLINE_S: Final = 90.0
 TURNS: Final = 2  # earlier questions that a follow-up may refer to
-_MEMORY: Final = 2_000  # (learner, channel) pairs whose last turns are remembered, in memory only
+REMEMBERED: Final = 2_000  # learners whose last turns and hint rungs are kept, in memory only
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One question and where it came from. `refs` are sections that belong to it for sure (a quiz question's evidence)."""
+    """One question and where it came from.
+
+    `refs` are sections that belong to it for sure (a quiz question's evidence); `locks` are questions that are still open for the asker.
+    """
 
     question: str
     language: str
@@ -47,17 +51,21 @@ class Asked:
     refs: tuple[GuideRef, ...] = ()
     attempt: Attempt | None = None
     searched: str | None = None  # what to search with, where that differs from the question
+    locks: tuple[Lock, ...] = ()
 
 
 class Answering:
-    def __init__(self, library: Library, engine: Engine, quoting: Engine, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, library: Library, retriever: Retriever, engine: Engine, quoting: Engine, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         """`quoting` answers where `engine` cannot; the two may be one. `clock` gives seconds and is only used for timings."""
         self.engine = engine
         self._library = library
+        self._retriever = retriever
         self._quoting = quoting
         self._clock = clock
-        self._index = SectionIndex([guide for variants in library.guides.values() for guide in variants.values()])
         self._turns: OrderedDict[tuple[int, int | None], list[Turn]] = OrderedDict()
+        self._rungs: OrderedDict[tuple[int, str, str], int] = OrderedDict()
         self._running: set[int] = set()
         self._warming: set[asyncio.Task[None]] = set()
 
@@ -65,7 +73,7 @@ class Answering:
         for task in self._warming:
             task.cancel()
         await asyncio.gather(*self._warming, return_exceptions=True)
-        self._index.close()
+        self._retriever.close()
 
     # Asking ---------------------------------------------------------------------------------------------------------
 
@@ -108,18 +116,35 @@ class Answering:
 
     async def _reply(self, asked: Asked) -> AsyncGenerator[TutorReply, None]:
         started = self._clock()
-        hits = self._retrieve(asked)
-        considered = tuple(Citation(hit.guide.id, hit.section.id, hit.guide.title, hit.section.heading, hit.guide.language) for hit in hits)
+        hits = await self._retrieve(asked)
         blank = TutorReply(
             kind=Kind.ANSWER,
             language=hits[0].guide.language if hits else asked.language,
-            considered=considered,
+            considered=tuple(cited(hit) for hit in hits),
+            engine=self.engine.traits.name,
             timings=Timings(retrieval_s=self._clock() - started),
             complete=False,
         )
-        if reason := _refused(asked, hits):
-            yield self._finished(replace(blank, kind=Kind.REFUSAL, reason=reason, engine=self.engine.traits.name), started)
+        lock = gate.locked_by(asked.question, hits, asked.locks)
+        if lock is not None:
+            hint = self.hint(lock, asked.learner_id, asked.language)
+            yield self._finished(replace(hint, timings=blank.timings), started)
             return
+        free = gate.unlocked(hits, asked.locks)
+        if reason := gate.refused(asked.searched or asked.question, free):
+            if len(free) < len(hits):
+                reason = Reason.LOCKED
+            considered = tuple(cited(hit) for hit in free)
+            yield self._finished(replace(blank, kind=Kind.REFUSAL, reason=reason, considered=considered), started)
+            return
+        async with aclosing(self._written_or_quoted(asked, free, blank, started)) as replies:
+            async for reply in replies:
+                yield reply
+
+    async def _written_or_quoted(
+        self, asked: Asked, hits: Sequence[Hit], blank: TutorReply, started: float
+    ) -> AsyncGenerator[TutorReply, None]:
+        """The engine's checked sentences, or else the guide's own."""
         reason = self._cannot_write(asked, hits)
         if reason is None:
             written = blank
@@ -139,13 +164,31 @@ class Answering:
                 if quoted.sentences or not quoted.complete:
                     yield replace(quoted, kind=Kind.QUOTE, reason=reason)
         if not quoted.sentences:
-            yield replace(quoted, kind=Kind.REFUSAL, reason=Reason.NOT_COVERED)
+            yield replace(quoted, kind=Kind.REFUSAL, reason=Reason.LOCKED if asked.locks else Reason.NOT_COVERED)
+
+    def hint(self, lock: Lock, learner_id: int, language: str) -> TutorReply:
+        """The next authored hint of an open question, or a plain "it is still open" where its author wrote none."""
+        key = (learner_id, lock.quiz.id, lock.question.id)
+        rung = self._rungs.pop(key, 0) + 1
+        self._rungs[key] = rung
+        while len(self._rungs) > REMEMBERED:
+            self._rungs.popitem(last=False)
+        section = lock.quiz.section_of(lock.question)
+        pointers = tuple(cited(hit) for hit in self._retriever.named([section] if section else [], language))
+        found = gate.hint(lock, rung, language)
+        if found is None:
+            return TutorReply(Kind.REFUSAL, language, reason=Reason.LOCKED, considered=pointers)
+        text, written_in, given = found
+        sentences = (Sentence(text, pointers[:1]),)
+        return TutorReply(Kind.HINT, written_in, sentences, Reason.LOCKED, pointers, hint_rung=given)
 
     def _cannot_write(self, asked: Asked, hits: Sequence[Hit]) -> Reason | None:
         """Why the guide is quoted without even asking the engine."""
         traits = self.engine.traits
         if traits.model is None:
             return Reason.NO_MODEL
+        if asked.locks:  # a model must not even read the guide of a question that is open
+            return Reason.LOCKED
         base = asked.language.partition("-")[0]
         if traits.languages is not None and base not in traits.languages:
             return Reason.LANGUAGE
@@ -171,7 +214,7 @@ class Answering:
             found: list[Sentence] = []
             for claim in reader.finish() if piece is None else reader.feed(piece):
                 sentence = verified(claim, evidence, prompt.question)
-                if sentence is None:
+                if sentence is None or gate.says_a_key(sentence.text, asked.locks):
                     dropped += 1
                 elif worth_adding(sentence, [*reply.sentences, *found]):
                     found.append(sentence)
@@ -218,42 +261,21 @@ class Answering:
 
     # Finding --------------------------------------------------------------------------------------------------------
 
-    def _retrieve(self, asked: Asked) -> list[Hit]:
-        """The sections to answer from, all of one guide, the best first."""
-        guides = self._scope(asked)
-        found = self._search(asked, guides)
-        sure = [Hit(guide, section, 0.0, 1.0) for ref in asked.refs for guide, section in self._sections(ref, asked.language)]
-        if not found and not sure:
-            return []
-        guide = sure[0].guide if sure else found[0].guide
-        known = {hit.section.id for hit in sure}
-        rest = [hit for hit in found if hit.guide is guide and hit.section.id not in known]
-        return [*sure, *rest][: max(CONSIDERED, len(sure))]
+    async def _retrieve(self, asked: Asked) -> list[Hit]:
+        """The sections to answer from, all of one guide, the best first: those that were named, then those that were found."""
+        named = self._retriever.named(asked.refs, asked.language)
+        found = await self._found(asked, [named[0].guide] if named else self._retriever.scope(asked.guide_id, asked.language))
+        known = {hit.key for hit in named}
+        return [*named, *(hit for hit in found if hit.key not in known)][: max(CONSIDERED, len(named))]
 
-    def _search(self, asked: Asked, guides: Sequence[Guide]) -> list[Hit]:
+    async def _found(self, asked: Asked, guides: Sequence[Guide]) -> list[Hit]:
         searched = asked.searched or asked.question
-        hits = self._index.search(searched, guides, limit=CONSIDERED * 3)
+        hits = await self._retriever.find(searched, guides, limit=CONSIDERED)
         history = self._turns.get((asked.learner_id, asked.channel_id))
-        elliptic = len(search.terms(searched)) <= ELLIPTIC and (not hits or hits[0].coverage < COVERAGE)
-        if history and elliptic:  # "and on a T4?" means little without the question before
-            hits = self._index.search(f"{history[-1].question} {searched}", guides, limit=CONSIDERED * 3) or hits
+        if history and len(words.terms(searched)) <= ELLIPTIC and gate.refused(searched, hits):
+            # "and on a T4?" means little without the question before
+            return await self._retriever.find(f"{history[-1].question} {searched}", guides, limit=CONSIDERED) or hits
         return hits
-
-    def _scope(self, asked: Asked) -> list[Guide]:
-        """Guides to search, in the asker's language where there is one, the original beside it (an English term may only stand there)."""
-        ids = [asked.guide_id] if asked.guide_id else list(self._library.guides)
-        found: list[Guide] = []
-        for guide_id in ids:
-            variants = self._library.guides[guide_id]
-            key = preference(asked.language, variants)
-            if key is not None:
-                found.append(variants[key])
-        return found
-
-    def _sections(self, ref: GuideRef, language: str) -> list[tuple[Guide, Section]]:
-        guide = self._library.guide(ref.guide, language)
-        section = guide.section(ref.section) if guide and ref.section else None
-        return [(guide, section)] if guide and section else []
 
     def _prompt(self, asked: Asked, evidence: Sequence[Evidence], sections: Sequence[Section], guide: Guide) -> Prompt:
         tag_of = {item.section.id: item.tag for item in evidence}
@@ -271,7 +293,7 @@ class Answering:
         turns = self._turns.pop(key, [])
         text = "\n".join(sentence.text for sentence in reply.sentences)
         self._turns[key] = [*turns, Turn(asked.question, text)][-TURNS:]
-        while len(self._turns) > _MEMORY:
+        while len(self._turns) > REMEMBERED:
             self._turns.popitem(last=False)
 
     # Warming --------------------------------------------------------------------------------------------------------
@@ -292,10 +314,8 @@ class Answering:
         await self.engine.warm(prompting.prompt_for("", evidence, relevant=(), language=language))
 
 
-def _refused(asked: Asked, hits: Sequence[Hit]) -> Reason | None:
-    if not asked.question.strip() or not hits:
-        return Reason.OFF_TOPIC
-    return Reason.NOT_COVERED if max(hit.coverage for hit in hits) < COVERAGE else None
+def cited(hit: Hit) -> Citation:
+    return Citation(hit.guide.id, hit.section.id, hit.guide.title, hit.section.heading, hit.guide.language)
 
 
 def _shown(question: Question, response: Response, language: str) -> tuple[str, ...]:

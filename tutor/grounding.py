@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from content import words
 from engines.base import NOT_IN_GUIDE
-from tutor import search
 from tutor.prompting import Evidence, harmless
 from tutor.reply import Sentence
 
@@ -34,7 +34,11 @@ _BARE_LINK: Final = re.compile(r"<?\bhttps?://\S+", re.IGNORECASE)
 _MENTION: Final = re.compile(r"<[@#][!&]?\d{1,20}>|@(?=everyone|here)")
 _ANSI: Final = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
 # numbers with what belongs to them, and words that name something exactly: FP16, cudaMalloc, INT8, kv_cache, TensorRT
-_EXACT: Final = re.compile(r"\d+(?:[.,]\d+)*\s?%?|\b\w*(?:[a-z][A-Z]|[A-Za-z]\d|\d[A-Za-z]|_)\w*\b|\b[A-Z]{2,}\b")
+# ASCII on purpose: Chinese stands beside "FP16" without a space
+_EXACT: Final = re.compile(
+    r"\d+(?:[.,]\d+)*\s?%?|\b[A-Za-z0-9_]*(?:[a-z][A-Z]|[A-Za-z]\d|\d[A-Za-z]|_)[A-Za-z0-9_]*\b|\b[A-Z]{2,}\b", re.ASCII
+)
+_WORD: Final = re.compile(r"[a-z0-9_]+", re.ASCII)
 _LIST_MARK: Final = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
 
 
@@ -59,6 +63,7 @@ class ClaimReader:
     _pending: str = ""
     not_in_guide: bool = False
     _in_code: bool = False
+    _within_line: bool = False  # the beginning of the pending line was read already
     _code: list[str] = field(default_factory=lambda: list[str]())
 
     def feed(self, piece: str) -> Iterator[Claim]:
@@ -67,7 +72,8 @@ class ClaimReader:
             end = end if 0 <= end <= 2_000 else 2_000
             line, self._pending = self._pending[:end], self._pending[end + 1 :]
             yield from self._line(line)
-        if not self._in_code and not self._pending.lstrip().startswith("`"):
+            self._within_line = False
+        if not self._in_code and (self._within_line or not self._pending.lstrip().startswith("`")):
             yield from self._complete_claims()
 
     def finish(self) -> Iterator[Claim]:
@@ -85,9 +91,10 @@ class ClaimReader:
         if ends:
             done, self._pending = self._pending[: max(ends)], self._pending[max(ends) :]
             yield from self._line(done)
+            self._within_line = True
 
     def _line(self, line: str) -> Iterator[Claim]:
-        if line.lstrip().startswith(_FENCE):
+        if line.lstrip().startswith(_FENCE) and not self._within_line:
             self._code.append(line.strip())
             self._in_code = not self._in_code
             if not self._in_code:
@@ -144,7 +151,7 @@ def _holds_exactly(claim: str, *sources: str) -> bool:
     there = set[str]()
     for source in sources:
         there.update(exact_parts(source))
-        there.update(search.folded(source).split())
+        there.update(_WORD.findall(words.folded(source)))
     return all(part in there or part.removesuffix("s") in there for part in exact_parts(claim))
 
 
@@ -153,7 +160,7 @@ def _supports(evidence: Evidence, claim: str, question: str) -> float:
     text = f"{evidence.section.heading}\n{evidence.text}"
     if not _holds_exactly(claim, text, question):
         return 0.0
-    return search.overlap(claim, text)
+    return words.overlap(claim, text)
 
 
 def _needed(claim: str) -> float:
@@ -193,4 +200,4 @@ def worth_adding(sentence: Sentence, so_far: Sequence[Sentence]) -> bool:
     """Whether a sentence says something that the ones before do not."""
     if len(so_far) >= MAX_SENTENCES:
         return False
-    return all(search.folded(sentence.text) != search.folded(earlier.text) for earlier in so_far)
+    return all(words.folded(sentence.text) != words.folded(earlier.text) for earlier in so_far)

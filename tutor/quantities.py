@@ -15,7 +15,7 @@ from typing import Final
 MAX_LENGTH: Final = 64  # characters; nobody types a longer number, and it keeps the expressions below cheap
 
 _QUANTITY: Final = re.compile(
-    r"[~≈]?\s*(?P<sign>[+\-−]?)\s*(?P<digits>\d[\d .,'’_]*|[.,]\d+)(?:[eE](?P<exponent>[+\-−]?\d{1,3}))?\s*(?P<unit>[^\d\s]\D*)?"
+    r"[~≈]?\s*(?P<sign>[+\-−]?)\s*(?P<digits>\d[\d .,'’_]*|[.,]\d+)(?:[eE](?P<exponent>[+\-−]?\d{1,3}))?\s*(?P<unit>[^\d\s][^\d\s]*)?"
 )
 _GROUPED: Final = re.compile(r"\d{1,3}(?:[,.]\d{3})+")
 _PLAIN: Final = re.compile(r"\d+(?:\.\d*)?|\.\d+")
@@ -70,13 +70,16 @@ def _units() -> Mapping[str, tuple[str, float]]:
     """Unit -> (dimension, factor to its base). Binary prefixes by IEC 80000-13, the others by the SI brochure."""
     table: dict[str, tuple[str, float]] = {"KB": ("byte", 1e3), "Kb": ("bit", 1e3)}
     for names, dimension, factor in (
-        ("bit bits", "bit", 1.0),
-        ("B byte bytes", "byte", 1.0),
-        ("s sec secs second seconds", "second", 1.0),
-        ("ms millisecond milliseconds", "second", 1e-3),
-        ("us µs μs microsecond microseconds", "second", 1e-6),
-        ("min minute minutes", "second", 60.0),
-        ("% percent", "ratio", 1e-2),
+        ("bit bits 비트 бит бита битов 位 比特", "bit", 1.0),
+        ("B byte bytes 바이트 байт байта байтов 字节", "byte", 1.0),
+        ("s sec secs second seconds 초 с сек δευτ 秒", "second", 1.0),
+        ("ms millisecond milliseconds 밀리초 мс 毫秒", "second", 1e-3),
+        ("us µs μs microsecond microseconds 마이크로초 мкс 微秒", "second", 1e-6),
+        ("min minute minutes 분 мин 分钟", "second", 60.0),
+        ("% percent 퍼센트 процент процента процентов", "ratio", 1e-2),
+        ("КБ кБ", "byte", 1e3),
+        ("МБ", "byte", 1e6),
+        ("ГБ", "byte", 1e9),
     ):
         table |= dict.fromkeys(names.split(), (dimension, factor))
     for power, prefix in enumerate("kMGT", start=1):
@@ -90,11 +93,12 @@ _UNITS: Final = _units()
 
 
 def converted(quantity: Quantity, unit: str | None) -> float | None:
-    """The value in this unit; None when the units do not agree. A bare number is taken to be in the unit wanted."""
-    if not quantity.unit:
+    """The value in this unit; None when the units do not agree.
+
+    A bare number is taken to be in the unit wanted; where the author names none, the unit is part of the question and not checked.
+    """
+    if not quantity.unit or unit is None:
         return quantity.value
-    if unit is None:
-        return None
     if quantity.unit == unit or (quantity.unit.casefold() == unit.casefold() and unit not in _UNITS):
         return quantity.value
     ours = _UNITS.get(quantity.unit) or _UNITS.get(quantity.unit.rstrip("."))

@@ -1,94 +1,33 @@
-"""Text made searchable in five languages: what goes into the full-text index, and what a question asks of it.
+"""What a text puts into the full-text index, what a question asks of it, and what is found.
 
-FTS5's own tokenizer glues runs of Chinese and Korean together and knows no Greek or Russian endings, so words are cut
-here: CJK and Hangul runs become overlapping pairs of letters, other words lose case and accents, and in Greek and
-Russian the ending is dropped from both sides. A question never reaches FTS5 as typed: only quoted terms, joined by OR.
+FTS5's own tokenizer glues runs of Chinese and Korean together and knows no Greek or Russian endings, so words are cut in
+`content.words`. A question never reaches FTS5 as typed: only quoted terms, joined by OR.
 """
 
 from __future__ import annotations
 
-import re
-import unicodedata
-from collections.abc import Iterator
-from typing import Final
+from dataclasses import dataclass
 
-MAX_TERMS: Final = 48  # of one query; a longer question has said enough
+from content.model import Guide, Section
+from content.words import terms, words
 
-_WORD: Final = re.compile(r"[\w+#.\-]*\w[+#]*", re.UNICODE)
-_CJK: Final = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af]+")
-_CYRILLIC_OR_GREEK: Final = re.compile(r"[\u0370-\u03ff\u0400-\u04ff]")
-_KEPT: Final = 4  # letters of a Greek or Russian word that are never dropped
-_ENDING: Final = 3  # letters that endings take at most
-
-STOP_WORDS: Final = frozenset(
-    """a about after all also am an and any are as at be because been before being but by can could did do does doing
-    for from had has have having he her here him his how i if in into is it its just kind let like may me might more most my
-    no
-    not of off on one only or other our out over own please should so some such than that the their them
-    then there these they
-    this those through to too under until up use used using very was we were what when where which while who whom whose why will
-    with would you your explain tell mean means happen happens
-    и в во не что он на я с со как а то все она так его но да ты к у же вы за бы по только ее мне было вот от меня еще нет о из ему
-    ли если или быть был до вас нибудь уж вам для чем при это этот эта почему зачем когда где какой какая какие можно ли
-    ο η το οι τα του της των τον την και να με σε για από που πως πώς τι είναι δεν θα ή αν στο στη στην στον στα
-    μου σου μας γιατί ποιο ποια ποιος
-    은 는 이 가 을 를 의 에 에서 로 으로 와 과 도 만 왜 무엇 어떤 어떻게 언제 것 수 있는 하는
-    的 了 是 在 和 与 或 吗 呢 什么 为什么 怎么 如何 哪个 哪些 可以""".split()
-)
+Key = tuple[str, str, str]
+"""Guide id, language, section id."""
 
 
-def folded(text: str) -> str:
-    """NFKC, case folded, accents and other marks dropped (Greek τόνος, Russian ё -> е)."""
-    decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
-    kept = "".join(mark for mark in decomposed if not unicodedata.combining(mark))
-    return unicodedata.normalize("NFC", kept).replace("ς", "σ")
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A section found. `coverage` is the share of the question's information (idf-weighted terms) that it has, 0..1."""
 
+    guide: Guide
+    section: Section
+    coverage: float = 0.0
+    cosine: float | None = None  # of the question and the nearest sentence; None without embeddings
+    certain: bool = False  # it was named (a quiz question's evidence), not found
 
-def words(text: str) -> Iterator[str]:
-    """The words of a text as the index knows them, in order, stop words included."""
-    for found in _WORD.finditer(folded(text)):
-        yield from _cut(found.group().strip(".-"))
-
-
-def _cut(word: str) -> Iterator[str]:
-    position = 0
-    for run in _CJK.finditer(word):
-        yield from _plain(word[position : run.start()])
-        letters = run.group()
-        yield from (letters[i : i + 2] for i in range(max(1, len(letters) - 1)))
-        position = run.end()
-    yield from _plain(word[position:])
-
-
-def _plain(word: str) -> Iterator[str]:
-    if not word:
-        return
-    yield _stem(word)
-    if "-" in word or "." in word:  # "TensorRT-LLM" is found by "TensorRT" too
-        yield from (_stem(part) for part in re.split(r"[-.]", word) if part)
-
-
-def _stem(word: str) -> str:
-    if _CYRILLIC_OR_GREEK.search(word):
-        return word[: max(_KEPT, len(word) - _ENDING)]
-    return _english(word)
-
-
-def _english(word: str) -> str:
-    """A light stemmer: plural and -ing/-ed/-ly, enough to meet a heading; never shortens below four letters."""
-    for ending, replacement in (("ies", "y"), ("sses", "ss"), ("ing", ""), ("ed", ""), ("es", ""), ("ly", ""), ("s", "")):
-        if word.endswith(ending) and len(word) - len(ending) >= _KEPT and not word.endswith("ss"):
-            return (word[: -len(ending)] + replacement).removesuffix("e")
-    return word.removesuffix("e") if len(word) > _KEPT else word
-
-
-_STOPPED: Final = STOP_WORDS | frozenset(_stem(folded(word)) for word in STOP_WORDS) | frozenset(folded(word) for word in STOP_WORDS)
-
-
-def terms(question: str) -> tuple[str, ...]:
-    """The words of a question that carry meaning, each once, in order of appearance."""
-    found = dict.fromkeys(word for word in words(question) if word not in _STOPPED)
-    return tuple(found)[:MAX_TERMS]
+    @property
+    def key(self) -> Key:
+        return self.guide.id, self.guide.language, self.section.id
 
 
 def indexed(text: str) -> str:
@@ -100,12 +39,3 @@ def match_expression(question: str) -> str | None:
     """An FTS5 MATCH expression for this question, or None when no word of it carries meaning."""
     quoted = ['"' + term.replace('"', '""') + '"' for term in terms(question)]
     return " OR ".join(quoted) or None
-
-
-def overlap(claim: str, text: str) -> float:
-    """The share of the claim's meaning words that the text has too, 0..1; 1 for a claim without any."""
-    wanted = terms(claim)
-    if not wanted:
-        return 1.0
-    there = set(words(text))
-    return sum(term in there for term in wanted) / len(wanted)

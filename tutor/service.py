@@ -7,20 +7,25 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import TypeVar
+from datetime import datetime, timedelta
+from typing import Final, TypeVar
 
+from content import words
 from content.model import Guide, GuideRef, Info, Library, Picked, Question, Quiz, Section, Text
-from tutor import grading, rounds, search
+from tutor import grading, rounds
 from tutor.answering import Answering, Asked
 from tutor.errors import NotFound, NotYours, StaleAnswer
+from tutor.gate import Lock
 from tutor.grading import Grade, Response
 from tutor.reply import Kind, Reason, TutorReply
 from tutor.rounds import Answer, Mode, Round, Score
 from tutor.store.people import PeopleStore
 from tutor.store.rounds import RoundStore
+
+LOCKED_FOR: Final = timedelta(minutes=30)
+"""A round that nobody has touched for so long locks nothing any more: its learner went on to other things."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +90,7 @@ class Tutor:
         self.library = library
         self.people = people
         self.answering = answering
+        self.further_locks: list[Callable[[int, int | None, datetime], Awaitable[Sequence[Lock]]]] = []
         self._rounds = round_store
         self._new_id = new_id
 
@@ -185,6 +191,28 @@ class Tutor:
 
         return self._view(await self._rounds.step(round_id, step), now=now)
 
+    async def locks(self, learner_id: int, channel_id: int | None, *, now: datetime) -> tuple[Lock, ...]:
+        """The questions that must not be given away to this person in this channel now.
+
+        Of a practice round that is its open question; of an exam all of them, because none has been explained yet.
+        """
+        found: list[Lock] = []
+        for round_ in await self._rounds.open_since(learner_id, now - LOCKED_FOR):
+            quiz = self.library.quizzes.get(round_.quiz_id)
+            ids = round_.question_ids if round_.mode is Mode.EXAM else (round_.open_question,)
+            found += [Lock(quiz, question) for key in ids if quiz and key and (question := quiz.question(key))]
+        for more in self.further_locks:
+            found += await more(learner_id, channel_id, now)
+        return tuple(found)
+
+    async def hint(self, round_id: str, position: int, learner_id: int) -> TutorReply:
+        """The next hint of a question that is open in this round. Raises StaleAnswer once it is answered."""
+        round_ = await self._owned(round_id, learner_id)
+        question = self._question(round_, position)
+        if question.id != round_.open_question:
+            raise StaleAnswer(f"question {question.id!r} is not open")
+        return self.answering.hint(Lock(self._quiz(round_.quiz_id), question), learner_id, round_.language)
+
     def missed_sections(self, view: RoundView) -> tuple[tuple[Guide, Section], ...]:
         """What to reread: the section of each missed question, each once, in the order asked."""
         found: dict[tuple[str, str], tuple[Guide, Section]] = {}
@@ -274,10 +302,10 @@ T = TypeVar("T")
 
 
 def _ranked(items: Iterable[T], typed: str, names: Callable[[T], Sequence[str]]) -> list[T]:
-    wanted = search.folded(typed).strip()
+    wanted = words.folded(typed).strip()
 
     def rank(item: T) -> int | None:
-        folded = [search.folded(name) for name in names(item)]
+        folded = [words.folded(name) for name in names(item)]
         if any(name.startswith(wanted) for name in folded):
             return 0
         return 1 if any(wanted in name for name in folded) else None

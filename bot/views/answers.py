@@ -75,13 +75,17 @@ def embed(client: StudyhallClient, asked: Asked, reply: TutorReply, language: st
     else:
         made.title = text("button-why", language)
     if reply.complete:
-        if reply.cited:
+        if reply.cited and reply.kind is not Kind.HINT:
             made.add_field(name=text("ask-sources", language), value=sources(client, reply), inline=False)
         footer = text("ask-footer", language, engine=reply.engine, seconds=f"{reply.timings.total_s:.1f}")
     else:
         footer = text("ask-streaming", language)
     made.set_footer(text=footer)
     return made
+
+
+def hint_embed(client: StudyhallClient, reply: TutorReply, language: str) -> discord.Embed:
+    return discord.Embed(description=body(client, reply, language), colour=_COLOURS[reply.kind])
 
 
 def body(client: StudyhallClient, reply: TutorReply, language: str) -> str:
@@ -93,6 +97,10 @@ def body(client: StudyhallClient, reply: TutorReply, language: str) -> str:
             nearest = ", ".join(linked(client, citation, citation.heading) for citation in reply.considered[:3])
             parts.append("-# " + text("ask-nearest", language, sections=nearest))
         return "\n\n".join(parts)
+    if reply.kind is Kind.HINT:
+        pointer = "".join(f"\n\n📖 {linked(client, citation, citation.heading)}" for citation in reply.cited)
+        heading = text("ask-hint", language, rung=reply.hint_rung or 1)
+        return f"**{heading}**\n{reply.sentences[0].text}{pointer}\n\n-# {text('ask-hint-open', language)}"
     numbers = {citation: place for place, citation in enumerate(reply.cited, start=1)}
     lines: list[str] = []
     for sentence in reply.sentences:

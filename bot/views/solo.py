@@ -82,6 +82,14 @@ class WhyButton(StateButton, template=rf"why:({ROUND}):(\d{{1,3}})"):
         await answers.stream(client, interaction, asked, ephemeral=True)
 
 
+class HintButton(StateButton, template=rf"hint:({ROUND}):(\d{{1,3}})"):
+    async def pressed(self, client: StudyhallClient, interaction: Interaction[Any]) -> None:
+        round_id, position = self.parts
+        reply = await client.tutor.hint(round_id, int(position), interaction.user.id)
+        language = await client.language(interaction)
+        await interaction.response.send_message(embed=answers.hint_embed(client, reply, language), ephemeral=True)
+
+
 class EndButton(StateButton, template=rf"end:({ROUND})"):
     async def pressed(self, client: StudyhallClient, interaction: Interaction[Any]) -> None:
         await show(client, interaction, await client.tutor.end(self.parts[0], interaction.user.id, now=interaction.created_at))
@@ -126,7 +134,7 @@ class AgainButton(StateButton, template=rf"again:(practice|exam):({KEY}{{1,60}})
         await show(client, interaction, view)
 
 
-BUTTONS = (AnswerButton, AnswerMenu, TypeButton, NextButton, WhyButton, EndButton, ReviewMenu, AgainButton)
+BUTTONS = (AnswerButton, AnswerMenu, TypeButton, NextButton, WhyButton, HintButton, EndButton, ReviewMenu, AgainButton)
 
 
 async def submit(client: StudyhallClient, interaction: Interaction[Any], round_id: str, position: int, response: Response) -> None:
@@ -158,6 +166,8 @@ def page(client: StudyhallClient, view: RoundView) -> tuple[discord.Embed, disco
     if view.open is None:
         return result_page(client, view, items)
     add_answer_items(items, view, view.open)
+    if view.open.hints and view.round.mode is Mode.PRACTICE:
+        items.add_item(HintButton((view.round.id, view.position), "hint", text("button-hint", language), emoji="🧭", row=ROWS - 1))
     if view.round.answers:
         items.add_item(EndButton((view.round.id,), "end", text("button-end", language), row=ROWS - 1))
     return render.question_embed(view), items
@@ -198,7 +208,7 @@ def add_answer_items(items: discord.ui.View, view: RoundView, question: Question
                 return
             lettered = [f"{render.letter(i)}. {choice}" for i, choice in enumerate(texts)]
             long = any(len(label) > render.BUTTON_LABEL for label in lettered)
-            per_row = len(choices) <= ROWS - 1 and not long and max(map(len, lettered)) > 24
+            per_row = len(choices) <= ROWS - 1 and not long and max(map(render.width, lettered)) > 24
             for i, choice in enumerate(choices):
                 label = render.letter(i) if long else lettered[i]
                 row = i if per_row else i // 5

@@ -160,7 +160,7 @@ async def test_stale_and_foreign_buttons_answer_politely_and_change_nothing(sand
         assert len([text for text in texts if not text]) == 1  # the other press was answered by the verdict
 
         public = await posted(client, sandbox, stale, f"answer:{'f' * 12}:0:a", "vote:of:another:age")
-        foreign, gone, unknown = [await sandbox.person("Lin").press(public, custom_id=b["custom_id"]) for b in public.buttons]
+        foreign, gone, unknown = [await sandbox.person("Ada").press(public, custom_id=b["custom_id"]) for b in public.buttons]
         assert foreign.message.content == "This round belongs to somebody else. Start your own with /quiz play."
         assert "no longer there" in gone.message.content
         assert "older message" in unknown.message.content

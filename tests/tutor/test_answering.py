@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from content import words
 from content.model import Guide, Library, Section
 from engines.base import Engine, EngineDown, Traits
 from engines.quoting import QuotingEngine
@@ -21,6 +22,7 @@ from tutor.errors import NotFound, Throttled
 from tutor.grounding import Claim, ClaimReader, clean, verified
 from tutor.prompting import Evidence, evidence_for, harmless, prompt_for
 from tutor.reply import Kind, Reason, TutorReply
+from tutor.retrieval import Retriever
 
 GUIDE = Guide(
     "harbour",
@@ -41,7 +43,7 @@ EVIDENCE = tuple(Evidence(f"S{i}", GUIDE, section) for i, section in enumerate(G
 
 @asynccontextmanager
 async def answering(engine: Engine) -> AsyncIterator[Answering]:
-    made = Answering(LIBRARY, engine, QuotingEngine())
+    made = Answering(LIBRARY, Retriever(LIBRARY), engine, QuotingEngine())
     try:
         yield made
     finally:
@@ -196,7 +198,7 @@ def test_code_is_shown_only_where_the_guide_has_it() -> None:
     ("question", "found"), [("engines", "engine"), ("квантования", "квантование"), ("양자화", "양자화"), ("μηχανές", "μηχανή")]
 )
 def test_word_forms_meet_in_the_index(question: str, found: str) -> None:
-    assert set(search.terms(question)) & set(search.indexed(found).split())
+    assert set(words.terms(question)) & set(search.indexed(found).split())
 
 
 @given(st.text(max_size=200))

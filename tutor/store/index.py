@@ -9,23 +9,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from sqlite_utils import Database as Connection
 
+from content import words
 from content.model import Guide, Section
 from tutor import search
+from tutor.search import Hit
 from tutor.store.database import rows, write
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """`coverage` is the share of the question's information (idf-weighted terms) that the section has, 0..1."""
-
-    guide: Guide
-    section: Section
-    score: float  # bm25, higher is better
-    coverage: float
 
 
 class SectionIndex:
@@ -59,7 +50,7 @@ class SectionIndex:
         scope = {(guide.id, guide.language) for guide in guides}
         ranked = rows(
             self._connection,
-            "SELECT rowid AS number, bm25(sections, 2.0, 1.0) AS rank FROM sections WHERE sections MATCH ? ORDER BY rank",
+            "SELECT rowid AS number FROM sections WHERE sections MATCH ? ORDER BY bm25(sections, 2.0, 1.0)",
             [expression],
         )
         hits: list[Hit] = []
@@ -68,13 +59,13 @@ class SectionIndex:
             guide, section = self._sections[number]
             if (guide.id, guide.language) not in scope:
                 continue
-            hits.append(Hit(guide, section, -row["rank"], self._coverage(question, guide.language, self._words[number])))
+            hits.append(Hit(guide, section, self._coverage(question, guide.language, self._words[number])))
             if len(hits) == limit:
                 break
         return hits
 
     def _coverage(self, question: str, language: str, there: frozenset[str]) -> float:
-        weights = {term: self._idf(term, language) for term in search.terms(question)}
+        weights = {term: self._idf(term, language) for term in words.terms(question)}
         total = sum(weights.values())
         return sum(weight for term, weight in weights.items() if term in there) / total if total else 0.0
 

@@ -56,6 +56,19 @@ class RoundStore:
 
         return await self._database.run(work)
 
+    async def open_since(self, learner_id: int, since: datetime) -> list[Round]:
+        """The learner's unfinished rounds with something shown or answered since then."""
+
+        def work(connection: Connection) -> list[Round]:
+            found = rows(
+                connection,
+                "SELECT id FROM rounds WHERE learner_id = ? AND finished_at IS NULL AND asked_at >= ?",
+                [learner_id, since.isoformat()],
+            )
+            return [_loaded(connection, str(row["id"])) for row in found]
+
+        return await self._database.run(work)
+
 
 def _insert(connection: Connection, round_: Round) -> None:
     write(

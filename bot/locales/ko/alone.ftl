@@ -1,1 +1,158 @@
-# Texts of Studyhall: learning alone, asking, reading.
+# Texts of Studyhall, Korean: learning alone, asking, reading. Keys and variables are those of en/alone.ftl.
+# Sentences end in 해요체, as in Discord's own Korean. No particle follows a variable whose last sound is unknown.
+
+cmd-quiz = 퀴즈
+    .description = 퀴즈를 풀어요
+cmd-quiz-play = 풀기
+    .description = 혼자서 내 속도에 맞춰 퀴즈를 풀어요
+cmd-ask = 질문
+    .description = 궁금한 것을 물어보면 가이드를 인용하고 출처를 밝혀 답해요
+cmd-guide = 가이드
+    .description = 가이드를 섹션별로 읽어요
+cmd-help = 도움말
+    .description = 이 봇이 할 수 있는 일과 지금 무엇이 질문에 답하는지 알려 줘요
+opt-quiz = 퀴즈
+    .description = 풀어 볼 퀴즈
+opt-questions = 문제수
+    .description = 풀 문제의 수 (비워 두면 전부)
+opt-language = 언어
+    .description = 퀴즈와 안내 문구의 언어
+opt-mode = 모드
+    .description = 연습은 답할 때마다, 시험은 다 풀고 나서 해설을 보여 줘요
+opt-shuffle = 섞기
+    .description = 문제와 선택지의 순서를 섞을지 (비워 두면 섞어요)
+opt-question = 질문
+    .description = 알고 싶은 것
+opt-guide = 가이드
+    .description = 질문할 가이드 (비워 두면 전체)
+opt-topic = 주제
+    .description = 읽을 가이드
+opt-section = 섹션
+    .description = 읽기 시작할 곳
+opt-private = 나만보기
+    .description = 답을 나에게만 보여 줘요
+choice-practice = 연습
+choice-exam = 시험
+
+# Solo rounds
+round-title = { $title } · 문제 { $number }/{ $total }
+round-score = { $possible }점 중 { $points }점
+round-time-hint = 권장 시간은 약 { $seconds }초예요.
+round-multiple = 맞는 답을 모두 고른 뒤 메뉴를 닫으면 제출돼요.
+round-choose-one = 답을 하나 고르세요.
+round-truefalse = 참일까요, 거짓일까요?
+round-short = 버튼을 누르고 답을 입력하세요.
+round-order = 버튼을 누르고 순서를 정하세요.
+round-match = 버튼을 누르고 짝을 맞추세요.
+round-fallback = 아직 번역되지 않은 글이라 { $language }로 보여 드려요.
+round-resumed = 풀던 퀴즈예요. { $number }번 문제부터 이어서 풀어요.
+round-offer = **{ $title }** 퀴즈를 아직 다 풀지 않았어요. 지금 { $total }문제 중 { $number }번이고, 지금까지 { $points }점이에요.
+button-resume = 이어서 풀기
+button-afresh = 처음부터 풀기
+button-next = 다음 문제
+button-finish = 결과 보기
+button-why = 왜 그런가요?
+button-end = 그만 풀기
+button-type = 답 입력하기
+button-order = 순서 정하기
+button-match = 짝 맞추기
+button-again = 다시 풀기
+button-review = { $number }번 문제 보기
+button-read = 읽기: { $heading }
+choose-placeholder = 답을 모두 고르세요
+choose-one-placeholder = 답을 고르세요
+answer-true = 참
+answer-false = 거짓
+modal-answer = 내 답
+modal-place = { $number }번째
+modal-gap = 빈칸 { $number }
+verdict-right = 맞았어요
+verdict-partly = 일부만 맞았어요
+verdict-wrong = 틀렸어요
+verdict-ungraded = 기록했어요
+judged-title = { $verdict } · 문제 { $number }/{ $total }
+judged-yours = 내 답
+judged-right = 정답
+judged-why = 해설
+judged-section = 가이드에서
+result-title = { $title } · 결과
+result-score = **{ $possible }점 중 { $points }점** ({ $share }%)
+result-tally = 정답 { $right }개, 부분 정답 { $partly }개, 오답 { $wrong }개
+result-time = 걸린 시간: { $time }
+result-reread = 다시 읽어 보세요
+result-perfect = 다시 읽을 곳이 없어요. 모두 맞혔어요!
+result-nothing = 답한 문제가 없어요.
+result-questions = 내 답안
+duration = { $minutes }분 { $seconds }초
+
+# Answers
+ask-thinking = 가이드에서 찾고 있어요…
+ask-quote = 가이드에서
+ask-quote-language = 가이드에서 ({ $language })
+ask-reason-no_model = 지금은 실행 중인 언어 모델이 없어서 가이드의 내용을 보여 드려요.
+ask-reason-unverified = 모델이 쓴 글을 가이드에서 확인할 수 없어서 가이드를 그대로 보여 드려요.
+ask-reason-engine_failed = 언어 모델이 제때 답하지 못해서 가이드의 내용을 보여 드려요.
+ask-reason-warming = 언어 모델이 이 가이드를 아직 읽고 있어서 가이드를 그대로 보여 드려요.
+ask-reason-language = 언어 모델이 이 언어로는 글을 잘 쓰지 못해서 가이드를 그대로 보여 드려요.
+ask-refusal-not_covered = 가이드에서 다루지 않는 내용이에요.
+ask-refusal-off_topic = 여기 있는 가이드의 주제와 관련 없는 질문이에요.
+ask-refusal-locked = 아직 풀고 있는 문제라서 지금은 답을 알려 드릴 수 없어요.
+ask-nearest = 가이드에서 가장 가까운 내용: { $sections }
+ask-sources = 출처
+ask-streaming = 쓰는 중…
+ask-footer = { $engine } · { $seconds }초
+button-helpful = 도움이 됐어요
+button-not-helpful = 도움이 안 됐어요
+button-quote = 인용문 보기
+ask-noted = 고마워요. 의견을 기록했어요.
+
+# Guides
+guide-page = { $title } · { $number }/{ $total }
+guide-reading = 읽는 데 약 { $minutes }분
+guide-faq = 자주 묻는 질문
+guide-next = 다음 가이드: { $title }
+guide-related = 관련 가이드
+guide-quiz = 퀴즈: { $title }
+guide-contents = 목차
+guide-glossary = 용어
+guide-sources = 출처
+guide-reviewed = { $date } 검토
+guide-level = 난이도: { $level }
+guide-jump = 섹션으로 이동
+button-previous = 이전
+button-forward = 다음
+
+# Help
+help-title = Studyhall
+help-quiz = **/퀴즈 풀기** – 내 속도에 맞춰 퀴즈를 풀어요. 답할 때마다 해설이 나오고, **왜 그런가요?** 버튼을 누르면 가이드에 물어봐요.
+help-ask = **/질문** – 무엇이든 물어보세요. 가이드를 인용하고 출처를 밝혀 답하거나, 가이드에 없는 내용이라고 알려 드려요.
+help-guide = **/가이드** – 가이드를 섹션별로 읽어요.
+help-engine = 지금 질문에 답하는 것: { $engine }
+engine-quoting = 가이드 인용 (언어 모델 없음)
+engine-model = { $model }
+
+# What went wrong, for people
+error-stale = 이미 답한 문제의 버튼이에요. 풀고 있는 퀴즈의 가장 최근 메시지에서 이어 가세요.
+error-foreign = 다른 사람이 풀고 있는 퀴즈예요. /퀴즈 풀기로 내 퀴즈를 시작하세요.
+error-gone = 이제 남아 있지 않아요. /퀴즈 풀기로 다시 시작하세요.
+error-bad = 이 문제의 답으로 받을 수 없는 형식이에요. 다시 시도해 주세요.
+error-order-twice = 항목마다 자리가 하나씩 있어야 해요. 버튼을 누르고 다시 해 보세요. 이번 답은 채점하지 않았어요.
+error-throttled = 지난 질문에 아직 답하고 있어요. 잠시 뒤에 다시 질문해 주세요.
+error-no-quiz = 이름이 “{ $name }”인 퀴즈가 없어요. 입력할 때 나타나는 목록에서 고르세요.
+error-no-guide = 이름이 “{ $name }”인 가이드가 없어요. 입력할 때 나타나는 목록에서 고르세요.
+error-store = 답을 저장하지 못해서 점수에 넣지 않았어요. 잠시 뒤에 다시 눌러 주세요. (참조 번호 { $reference })
+error-unknown = 오류가 생겼어요. 지금까지 한 것은 사라지지 않았어요. 다시 시도해 보고, 또 생기면 강사에게 이 번호를 알려 주세요: { $reference }
+error-old-button = 예전 메시지의 버튼이라 더 이상 동작하지 않아요. /퀴즈 풀기, /질문, /가이드로 시작하세요.
+
+language-en = 영어
+language-ko = 한국어
+language-el = 그리스어
+language-ru = 러시아어
+language-zh = 중국어
+level-beginner = 초급
+level-intermediate = 중급
+level-advanced = 고급
+button-hint = 힌트
+ask-hint = 힌트 { $rung }
+ask-hint-open = 아직 풀고 있는 문제라서 정답 대신 힌트를 드려요.
+ask-reason-locked = 문제를 푸는 동안에는 정답이 드러나지 않도록 가이드를 인용하기만 해요.

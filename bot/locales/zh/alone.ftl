@@ -92,6 +92,7 @@ ask-quote-language = 指南原文（{ $language }）
 ask-reason-no_model = 目前没有运行语言模型，先看看指南是怎么说的。
 ask-reason-unverified = 模型的说法无法在指南中得到证实，所以直接给出指南原文。
 ask-reason-engine_failed = 语言模型没有及时回答，先看看指南是怎么说的。
+ask-reason-warming = 语言模型还在读这份指南，先直接给出指南原文。
 ask-reason-language = 语言模型还写不好这种语言，所以直接给出指南原文。
 ask-refusal-not_covered = 指南没有讲到这个问题。
 ask-refusal-off_topic = 这个问题不在这些指南的范围之内。
@@ -123,10 +124,9 @@ button-forward = 下一页
 
 # 帮助
 help-title = Studyhall
-help-text =
-    • **/测验 开始**（/quiz play）：按自己的节奏做测验。每道题都有解析，点“为什么？”还可以追问指南。
-    • **/提问**（/ask）：想问什么就问什么；回答会引用指南并注明出处，指南没讲到的也会如实告诉你。
-    • **/指南**（/guide）：逐节阅读指南。
+help-quiz = **/测验 开始**（/quiz play）：按自己的节奏做测验。每道题都有解析，点“为什么？”还可以追问指南。
+help-ask = **/提问**（/ask）：想问什么就问什么；回答会引用指南并注明出处，指南没讲到的也会如实告诉你。
+help-guide = **/指南**（/guide）：逐节阅读指南。
 help-engine = 现在负责回答的是：{ $engine }
 engine-quoting = 指南原文摘录（没有语言模型）
 engine-model = { $model }
@@ -135,7 +135,7 @@ engine-model = { $model }
 error-stale = 这个按钮属于一道已经答过的题。请使用本轮最新的那条消息。
 error-foreign = 这一轮是别人的。想自己做，请输入 /测验 开始。
 error-gone = 这里的内容已经不在了。请输入 /测验 开始，重新来过。
-error-bad = 这道题不能这样作答：{ $problem }。请再试一次。
+error-bad = 这道题不能这样作答。请再试一次。
 error-order-twice = 每一项只能占一个位置。请再点一次按钮重新排列；这次不计分。
 error-throttled = 你的上一个问题还在回答中。请稍后再问。
 error-no-quiz = 没有名为“{ $name }”的测验。请从输入时出现的列表中选择。
@@ -152,3 +152,7 @@ language-zh = 中文
 level-beginner = 初级
 level-intermediate = 中级
 level-advanced = 高级
+button-hint = 提示
+ask-hint = 提示 { $rung }
+ask-hint-open = 这道题还没有作答，所以这里给出提示，而不是答案。
+ask-reason-locked = 题目尚未作答时只引用指南，并略去会泄露答案的内容。

@@ -1,0 +1,115 @@
+"""Vectors of guide sentences and sections, kept in a SQLite file of their own by the hash of what they stand for.
+
+Derived data: deleting the file costs time and nothing else, so it lies in the cache folder and not in the bot's database.
+Search is by brute force in numpy: a thousand sections are three megabytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from sqlite_utils import Database as Connection
+
+from content.model import Guide, Section
+from engines.base import Embedder
+from tutor.search import Key
+from tutor.store.database import rows, write
+
+SHORTEST: Final = 12  # characters of a sentence worth a vector of its own
+_END: Final = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n{2,}")
+_BATCH: Final = 16  # texts embedded between two saves
+
+
+def key_of(guide: Guide, section: Section) -> Key:
+    return guide.id, guide.language, section.id
+
+
+def pieces(section: Section) -> list[str]:
+    """What stands for a section: all of it, its heading, and each of its sentences."""
+    prose = re.sub(r"```.*?```", " ", f"{section.summary}\n\n{section.body}", flags=re.DOTALL)
+    sentences = [part.strip() for part in _END.split(prose) if len(part.strip()) >= SHORTEST]
+    whole = f"{section.heading}. {section.summary} {section.body}"[:1_200]
+    return list(dict.fromkeys([whole, section.heading, *sentences]))
+
+
+class VectorIndex:
+    """Build it in a thread (`build` blocks); until then `search` finds nothing. One thread at a time may build."""
+
+    def __init__(self, guides: Iterable[Guide], embedder: Embedder, path: Path) -> None:
+        self.ready = False
+        self._stopped = False
+        self._embedder = embedder
+        self._path = path
+        self._sections = [(guide, section) for guide in guides for section in guide.sections]
+        self._matrix: Any = None
+        self._owners: list[Key] = []
+
+    def build(self) -> None:
+        """Read the vectors that are known and compute the others (about 20 ms a sentence). Interrupted, it goes on later."""
+        owners = [(key_of(guide, section), piece) for guide, section in self._sections for piece in pieces(section)]
+        known = self._load()
+        missing = list(dict.fromkeys(piece for _, piece in owners if self._hash(piece) not in known))
+        for start in range(0, len(missing), _BATCH):
+            if self._stopped:
+                return
+            batch = missing[start : start + _BATCH]
+            fresh = {self._hash(piece): vector for piece, vector in zip(batch, self._embedder.embed(batch, query=False), strict=True)}
+            self._save(fresh)
+            known |= fresh
+        matrix = b"".join(known[self._hash(piece)] for _, piece in owners)
+        self._matrix = np.frombuffer(matrix, dtype="<f4").reshape(len(owners), -1) if owners else None
+        self._owners = [owner for owner, _ in owners]
+        self.ready = True
+
+    def stop(self) -> None:
+        """Let a build in another thread end at its next batch."""
+        self._stopped = True
+
+    def search(self, question: str, guides: Sequence[Guide]) -> Mapping[Key, float]:
+        """The best cosine of each section of these guides, best first; empty until built. Takes 10 to 30 ms: not on the loop."""
+        if not self.ready or self._matrix is None:
+            return {}
+        scope = {(guide.id, guide.language) for guide in guides}
+        vector = np.frombuffer(self._embedder.embed([question], query=True)[0], dtype="<f4")
+        best: dict[Key, float] = {}
+        for owner, cosine in zip(self._owners, (self._matrix @ vector).tolist(), strict=True):
+            if owner[:2] in scope and cosine > best.get(owner, -1.0):
+                best[owner] = cosine
+        return dict(sorted(best.items(), key=lambda item: -item[1]))
+
+    def cosines(self, text: str, others: Sequence[str]) -> list[float]:
+        """How near a text is to each of the others, as statements."""
+        vectors = [np.frombuffer(v, dtype="<f4") for v in self._embedder.embed([text, *others], query=False)]
+        return [float(vectors[0] @ vector) for vector in vectors[1:]]
+
+    def _hash(self, piece: str) -> str:
+        return hashlib.sha256(f"{self._embedder.id}\n{piece}".encode()).hexdigest()
+
+    def _load(self) -> dict[str, bytes]:
+        """An unreadable cache is an empty one: it can be computed again."""
+        try:
+            with self._opened() as connection:
+                return {row["hash"]: row["vector"] for row in rows(connection, "SELECT hash, vector FROM vectors")}
+        except sqlite3.Error:
+            self._path.unlink(missing_ok=True)
+            return {}
+
+    def _save(self, fresh: Mapping[str, bytes]) -> None:
+        try:
+            with self._opened() as connection, connection.atomic():
+                for digest, vector in fresh.items():
+                    write(connection, "INSERT OR REPLACE INTO vectors (hash, vector) VALUES (?, ?)", (digest, vector))
+        except sqlite3.Error:
+            return  # a full disk costs the next start some seconds
+
+    def _opened(self) -> Connection:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        connection = Connection(self._path)
+        write(connection, "CREATE TABLE IF NOT EXISTS vectors (hash TEXT PRIMARY KEY, vector BLOB NOT NULL) STRICT")
+        return connection
