@@ -30,6 +30,7 @@ log = logging.getLogger("studyhall")
 CONNECTIONS: Final = 32
 """Open connections to Discord's API. The default is unlimited: 600 presses at once opened 598 (docs/evidence.md)."""
 _SYNC_TIMEOUT_S: Final = 60.0  # a daily limit makes Discord answer "wait for hours": go on with the commands it has
+_CLOSE_GRACE_S: Final = 5.0
 _SYNCED: Final = "commands synced"
 
 Feature = Callable[["StudyhallClient"], None]
@@ -116,10 +117,13 @@ class StudyhallClient(discord.Client):
             await part.start()
 
     async def close(self) -> None:
+        """Let the handlers of presses that came in finish, since each was promised an answer; then disconnect."""
+        await _handlers_finished()
         if not self.is_closed():
             for part in reversed(self._parts):
                 await part.aclose()
         await super().close()
+        await _handlers_finished()  # of what closing itself has told
 
     async def _sync_when_changed(self) -> None:
         """Discord counts command creations per day, so an unchanged set of commands is not sent again."""
@@ -213,6 +217,13 @@ class StudyhallClient(discord.Client):
                 await interaction.response.send_message(message, ephemeral=True)
         except discord.HTTPException as error:
             log.warning("could not tell user %d what went wrong: %s", interaction.user.id, error)
+
+
+async def _handlers_finished() -> None:
+    """Wait for discord.py's event tasks, for some seconds at most."""
+    ours = [task for task in asyncio.all_tasks() if task.get_name().startswith("discord.py: ") and task is not asyncio.current_task()]
+    if ours:
+        await asyncio.wait(ours, timeout=_CLOSE_GRACE_S)
 
 
 def custom_id_of(interaction: discord.Interaction[Any]) -> str:

@@ -136,8 +136,8 @@ def _clean(text: str) -> str:
 
 def _characters(text: str, path: Path) -> list[tuple[Edit, str]]:
     found: list[tuple[Edit, str]] = []
-    if text.isascii() and not hidden_positions(text):
-        return found
+    if unicodedata.is_normalized("NFC", text) and not hidden_positions(text):
+        return found  # finding the scalars takes ruamel.yaml a second for every few thousand lines
     for token in _tokens(text):
         if type(token).__name__ != "ScalarToken":
             continue

@@ -33,7 +33,7 @@ INHERITED: Final = ("level", "tags", "prerequisites", "quizzes", "next", "relate
 
 _ANCHOR = re.compile(r"[ \t]*\{#([^{}\s]{1,64})\}[ \t]*$")
 _ANCHOR_FORM = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
-_FACTS = re.compile(r"[ \t]*<!--[ \t]*facts?:([^<>]{0,2000}?)-->")
+_FACTS = re.compile(r"([ \t]*)<!--[ \t]*facts?:([^<>]{0,2000}?)-->")
 _FRONT_END = re.compile(r"^(?:---|\.\.\.)[ \t]*$", re.MULTILINE)
 
 
@@ -112,11 +112,8 @@ def read_guide(source: Source, path: Path | None, language: str | None = None) -
         return None
     source.full, source.text, source.start = text, text[front.end() : end.start()], front.end()
     fields = Fields(source)
-    before = source.errors
     root = parse(source)
     if root is None:
-        if source.errors == before:
-            source.add("GUIDE-FRONT", 0, "The front matter is empty.", "Write schema: guide/1, id, title, …")
         return None
     entry = fields.mapping(root, "The front matter")
     if entry is None or not accepts_schema(fields, entry, "guide"):
@@ -230,6 +227,11 @@ def _sections(source: Source, body: str, first_line: int) -> tuple[Section, ...]
     return tuple(sections)
 
 
+def _without_facts(text: str) -> str:
+    """The line without its comments of facts, and without the space that a comment between two words leaves over."""
+    return _FACTS.sub(lambda found: "" if text[found.end() : found.end() + 1] in ("", " ", "\t") else found.group(1), text)
+
+
 class _Cutter:
     """Cuts sections out of the body's lines."""
 
@@ -263,13 +265,13 @@ class _Cutter:
             text = self.lines[index]
             if "<!--" in text and not self.in_code(index) and _FACTS.search(text):
                 facts += self._facts(text, index)
-                text = _FACTS.sub("", text)
+                text = _without_facts(text)
                 if not text.strip():
                     continue
             body.append(text)
         if summary and "<!--" in summary:
             facts = self._facts(summary, heading.last) + facts
-            summary = _FACTS.sub("", summary).strip()
+            summary = _without_facts(summary).strip()
         written = "\n".join(body).strip("\n").rstrip()
         if not written and not summary:
             if not optional:
@@ -300,7 +302,7 @@ class _Cutter:
 
     def _facts(self, text: str, index: int) -> list[str]:
         found: list[str] = []
-        for comment in _FACTS.findall(text):
+        for _, comment in _FACTS.findall(text):
             for fact in re.split(r"[,\s]+", comment.strip()):
                 if FACT.fullmatch(fact):
                     found.append(fact)

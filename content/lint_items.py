@@ -32,6 +32,7 @@ LONGEST_KEY: Final = 12
 
 _MARKS = re.compile(r"[*_`~]+")
 _SPACES = re.compile(r"\s+")
+_UNEVEN = re.compile(r"[*_`~\t\n\r\f\v\u00a0\u3000]|  ")
 _TOKENS = re.compile(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff]+")
 _TECHNICAL = re.compile(r"[a-z][A-Z]|[A-Za-z]_|[A-Za-z][0-9]|[0-9][A-Za-z]")
 _RANGE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(?:-|–|—|to|…|\.\.)\s*([0-9]+(?:\.[0-9]+)?)(\D{0,20})", re.IGNORECASE)
@@ -45,7 +46,9 @@ def written(text: Text, language: str) -> str | None:
 
 def normal(option: str) -> str:
     """An option as it is compared: without emphasis, case, outer punctuation and differences in spacing."""
-    return _SPACES.sub(" ", _MARKS.sub("", option)).strip(" .。;；,，!！?？").casefold()
+    if _UNEVEN.search(option) is not None:
+        option = _SPACES.sub(" ", _MARKS.sub("", option))
+    return option.strip(" .。;；,，!！?？").casefold()
 
 
 def lint_items(quiz: Quiz, findings: Findings) -> None:
@@ -343,13 +346,16 @@ def _tells(key: str, tokens: tuple[str, ...]) -> bool:
 
 def _twins(quiz: Quiz, findings: Findings) -> None:
     """The same stem with the same options; one stem with other options is a series and fine."""
-    seen: dict[tuple[str, ...], Question] = {}
+    language = quiz.languages[0]
+    by_stem: dict[str, list[Question]] = {}
     for question in quiz.questions:
-        if isinstance(question.body, Info):
-            continue
-        language = quiz.languages[0]
-        parts = tuple(sorted(normal(written(text, language) or "") for text in read_before_answering(question)))
-        first = seen.setdefault((question.type, *parts), question)
-        if first is not question:
-            what = f"stem and options are those of question {first.id!r} (line {first.line})."
-            findings.question(quiz, question, "STEM-DUPLICATE", what, "Remove one, or ask something else.", ("stem",))
+        if not isinstance(question.body, Info):
+            by_stem.setdefault(normal(written(question.stem, language) or ""), []).append(question)
+    for twins in by_stem.values():
+        seen: dict[tuple[str, ...], Question] = {}
+        for question in twins if len(twins) > 1 else ():
+            parts = tuple(sorted(normal(written(text, language) or "") for text in read_before_answering(question)))
+            first = seen.setdefault((question.type, *parts), question)
+            if first is not question:
+                what = f"stem and options are those of question {first.id!r} (line {first.line})."
+                findings.question(quiz, question, "STEM-DUPLICATE", what, "Remove one, or ask something else.", ("stem",))

@@ -55,7 +55,8 @@ def lint_guide_limits(guide: Guide, findings: Findings) -> None:
 
 
 def _longest(text: Text) -> int:
-    return max(map(len, text.by_language.values()))
+    values = text.by_language.values()
+    return len(next(iter(values))) if len(values) == 1 else max(map(len, values))
 
 
 def _question(quiz: Quiz, question: Question, findings: Findings) -> None:

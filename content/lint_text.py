@@ -19,6 +19,8 @@ HOSTS: Final = frozenset(
 )
 """Where links may lead, with their subdomains."""
 
+MAX_FINDINGS: Final = 20
+"""Of one text; whoever repairs those runs the check again."""
 HIDDEN: Final = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u2028\u2029\u202a-\u202e\u2060-\u2064\u2066-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb"
     "\U000e0000-\U000e007f"
@@ -29,10 +31,10 @@ _CONTROLS: Final = "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"
 _ALWAYS = re.compile(f"[{HIDDEN}{_CONTROLS}]")
 _JOINERS: Final = "\u200c\u200d\u200e\u200f"
 _SUSPECT = re.compile(f"[@<>`\\[|*/\\\\{_JOINERS}{HIDDEN}{_CONTROLS}]")
-_JOINED = re.compile("[\u0600-\u08ff\u0900-\u0dff\u1f000-\U0001faff\u2600-\u27bf\ufe0f]")
+_JOINED = re.compile("[\u0600-\u08ff\u0900-\u0dff\U0001f000-\U0001faff\u2600-\u27bf\ufe0f]")
 _RTL = re.compile("[\u0590-\u08ff]")
 _FENCE = re.compile(r"^[ \t]*(```|~~~)[^\n]*\n.*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
-_SPAN = re.compile(r"(`{1,3})[^`\n](?:.{0,2000}?[^`\n])??\1(?!`)", re.DOTALL)
+_SPAN = re.compile(r"(`{1,3})[^`\n](?:.{0,500}?[^`\n])??\1(?!`)", re.DOTALL)
 _MENTION = re.compile(r"@(?:everyone|here)\b|<@[!&]?\d+>|<#\d+>|<id:\w+>|</[^<>\n:]{1,120}:\d+>", re.IGNORECASE)
 _TOKEN = re.compile(
     r"<[|｜][^<>|｜\n]{1,60}[|｜]>|\[/?INST\]|<</?SYS>>|<(?:start|end)_of_(?:turn|text|image)>|</?(?:s|bos|eos|pad|unk|think|tool_call)>|\[(?:BOS|EOS|AVAILABLE_TOOLS|TOOL_CALLS)\]"
@@ -78,7 +80,7 @@ def findings(text: str, hosts: Collection[str] = HOSTS, *, anchors: bool = False
         if not _TOKEN.fullmatch(tag) and not _MENTION.fullmatch(tag):
             found.append(Finding("TEXT-HTML", f"holds the HTML {tag[:40]!r}", "Use Markdown, or put it in `code`.", tag))
     found += _unclosed(prose)
-    return found
+    return list({(each.code, each.what): each for each in found}.values())[:MAX_FINDINGS]
 
 
 def _hidden(text: str) -> list[Finding]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import gc
 import os
 import re
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -173,18 +173,28 @@ class _Loading:
     def files(self, paths: Sequence[Path]) -> list[Path]:
         found: dict[Path, None] = {}
         for path in paths:
-            if path.is_file():
-                found[path] = None
-            elif path.is_dir():
-                for file in _walk(path):
-                    if len(found) >= MAX_FILES:
-                        self.add(path, 1, "FILE-READ", f"There are more than {MAX_FILES:,} files.", "Name the folders to read.")
-                        break
-                    if self._wanted(file):
-                        found[file] = None
-            else:
-                self.add(path, 1, "FILE-READ", "There is no such file or folder.", "Check the path.")
+            try:
+                if path.is_file():
+                    found[path] = None
+                elif path.is_dir():
+                    self._below(path, found)
+                else:
+                    self.add(path, 1, "FILE-READ", "There is no such file or folder.", "Check the path.")
+            except OSError as error:  # a name that is too long, a folder that may not be entered
+                self._unreadable(path.as_posix(), error)
         return list(found)
+
+    def _below(self, folder: Path, found: dict[Path, None]) -> None:
+        for file in _walk(folder, lambda error: self._unreadable(str(error.filename), error)):
+            if len(found) >= MAX_FILES:
+                self.add(folder, 1, "FILE-READ", f"There are more than {MAX_FILES:,} files.", "Name the folders to read.")
+                return
+            if self._wanted(file):
+                found[file] = None
+
+    def _unreadable(self, shown: str, error: OSError | ValueError) -> None:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        self.add(shown, 1, "FILE-READ", f"This cannot be read: {reason}.", "Check the path and its permissions.")
 
     def _wanted(self, path: Path) -> bool:
         name = path.name
@@ -204,8 +214,7 @@ class _Loading:
             with path.open("rb") as file:
                 data = file.read(MAX_BYTES + 1)
         except (OSError, ValueError) as error:
-            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-            self.add(shown, 1, "FILE-READ", f"The file cannot be read: {reason}.", "Check the path and its permissions.")
+            self._unreadable(shown, error)
             return None
         if len(data) > MAX_BYTES:
             self.add(shown, 1, "FILE-READ", f"The file is larger than {MAX_BYTES >> 20} MiB.", "Split it.")
@@ -345,9 +354,9 @@ class _Loading:
         return Library(self.quizzes, guides, self.courses)
 
 
-def _walk(folder: Path) -> Iterator[Path]:
+def _walk(folder: Path, onerror: Callable[[OSError], None]) -> Iterator[Path]:
     """Files below a folder, sorted, without hidden ones and without following links to folders."""
-    for base, folders, files in os.walk(folder):
+    for base, folders, files in os.walk(folder, onerror=onerror):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(files):
             if not name.startswith("."):

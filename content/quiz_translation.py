@@ -1,7 +1,7 @@
 """A quiz translation (`<id>.<lang>.quiz.yaml`): ids and texts of one language, grafted onto the tree of the original.
 
 Keys, credits and accepted answers are not part of it and are refused, so a translation can never change what is right.
-Texts without an id (hints, probes, levels) stand at their original's position.
+Texts without an id (hints, probes, levels, feedback of accepted answers) stand at their original's position.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ class _Graft:
                 known.setdefault(name.value, item)
         allowed = {"id", *spec.texts, *spec.lists, *(name for name, _ in spec.nested)}
         if key == "questions":
-            allowed |= {"feedback", "blanks"}
+            allowed |= {"feedback", "blanks", "accept"}
         if key == "rubric":
             allowed |= {"levels"}
         for child in self.fields.items(node, key):
@@ -192,8 +192,9 @@ class _Graft:
         if key == "questions":
             self.feedback(target, entry)
             self.blanks(target, entry)
+            self.placed(target, entry, "accept", "feedback")
         elif key == "rubric":
-            self.levels(target, entry)
+            self.placed(target, entry, "levels", "text")
 
     def feedback(self, target: MapNode, entry: MapNode) -> None:
         node = entry.entries.get("feedback")
@@ -217,23 +218,24 @@ class _Graft:
             original = before.entries.get(name) if isinstance(before, MapNode) else None
             if gap is None:
                 continue
-            self.fields.only(gap, {"choices"}, "the translation of a gap")
+            self.fields.only(gap, {"choices", "accept"}, "the translation of a gap")
             if isinstance(original, MapNode):
                 self.by_id(original, gap, "choices", _CHOICES)
+                self.placed(original, gap, "accept", "feedback")
             else:
                 self.extra(child, f"gap {name[:40]!r}")
 
-    def levels(self, target: MapNode, entry: MapNode) -> None:
-        node = entry.entries.get("levels")
-        before = target.entries.get("levels")
+    def placed(self, target: MapNode, entry: MapNode, key: str, text: str) -> None:
+        """A list whose entries have no ids and are found by position; `{}` leaves one as it is."""
+        before = target.entries.get(key)
         items = before.items if isinstance(before, ListNode) else []
-        for index, child in enumerate(self.fields.items(node, "levels")):
-            level = self.fields.mapping(child, "a level")
-            if level is None:
+        for index, child in enumerate(self.fields.items(entry.entries.get(key), key)):
+            translated = self.fields.mapping(child, f"an entry of {key}")
+            if translated is None:
                 continue
-            self.fields.only(level, {"text"}, "the translation of a level")
+            self.fields.only(translated, {text}, f"the translation of {key}")
             original = items[index] if index < len(items) else None
             if isinstance(original, MapNode):
-                self.text(original, level, "text")
+                self.text(original, translated, text)
             else:
-                self.extra(child, f"level {index + 1}")
+                self.extra(child, f"entry {index + 1} of {key}")

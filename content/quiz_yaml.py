@@ -79,7 +79,7 @@ def read_quiz(fields: Fields, root: Node | None, path: Path | None) -> Quiz | No
             questions.append(question)
     fields.item = ""
     if listed is not None and not questions:
-        fields.add("QUIZ-EMPTY", listed, "The quiz has no question that can be used.", "Add or repair one.")
+        fields.add("QUIZ-EMPTY", listed.key_at, "The quiz has no question that can be used.", "Add or repair one.")
     if name is None or title is None or not questions:
         return None
     _selectable(fields, get("select"), select, questions)

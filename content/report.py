@@ -67,7 +67,6 @@ def to_json(loaded: Loaded, faults: Sequence[Fault]) -> dict[str, Any]:
     """Faults, their counts, and what the library holds in each language.
 
     A question counts for a language when its stem is written in it, or is the same in all and the quiz lists the language.
-    `complete` counts those in which no text falls back to another language.
     """
     library = loaded.library
     languages = list(

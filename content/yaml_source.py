@@ -123,7 +123,10 @@ def parse(source: Source, *, items_key: str = "") -> Node | None:
     for attempt in range(MAX_FLOW_PROBLEMS + 1):
         kept = (len(source.faults), source.errors, len(source.broken))
         try:
-            return _tree(source, text)
+            root = _tree(source, text)
+            if root is None:
+                source.add("YAML-SYNTAX", 0, "There is nothing here to read.", "Begin with schema: …")
+            return root
         except _Stopped as stop:
             del source.faults[kept[0] :]
             source.errors = kept[1]
@@ -162,7 +165,8 @@ def _tree(source: Source, text: str) -> Node | None:
         at = mark.index if mark is not None else 0
         if begun is not None and (at >= len(text) or "quoted scalar" in str(error.context)):
             at = begun.index  # what is not closed is found at the end of the file, and mended where it begins
-        raise _Stopped("YAML-SYNTAX", at, begun.index if begun else None, _sentence(error), _advice(error)) from None
+        begun_at = begun.index if begun is not None else None
+        raise _Stopped("YAML-SYNTAX", at, begun_at, _sentence(error, source, at, begun_at), _advice(error)) from None
     except yaml.reader.ReaderError as error:
         at = max(text.find(chr(error.character)), 0) if isinstance(error.character, int) else 0
         raise _Stopped("YAML-SYNTAX", at, None, "The text holds a character that YAML does not allow.", "Remove it.") from None
@@ -170,9 +174,11 @@ def _tree(source: Source, text: str) -> Node | None:
         raise _Stopped("YAML-SYNTAX", 0, None, "The text is not valid Unicode.", "Save it as UTF-8.") from None
 
 
-def _sentence(error: yaml.MarkedYAMLError) -> str:
-    parts = [part for part in (error.context, error.problem) if part]
-    return f"This is not YAML: {', '.join(parts)}."
+def _sentence(error: yaml.MarkedYAMLError, source: Source, at: int, begun_at: int | None) -> str:
+    context = error.context or ""
+    if begun_at is not None and context and source.line(begun_at) != source.line(at):
+        context += f" that begins on line {source.line(begun_at)}"
+    return f"This is not YAML: {', '.join(part for part in (context, error.problem) if part)}."
 
 
 def _advice(error: yaml.MarkedYAMLError) -> str:

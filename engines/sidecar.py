@@ -109,13 +109,18 @@ class Sidecar:
             self._set(State.STARTING, "about to start", pid=None)
             self._task = asyncio.create_task(self._supervise(), name=f"sidecar {self.program.name}")
 
-    async def healthy(self, deadline_s: float) -> None:
-        """Wait until it is healthy. Raises EngineDown with the last reason after `deadline_s`, or when nobody started it."""
+    async def healthy(self, deadline_s: float, *, through_restarts: bool = True) -> None:
+        """Wait until it is healthy. Raises EngineDown with the last reason after `deadline_s`, or when nobody started it.
+
+        Without `through_restarts` also as soon as an attempt has failed, for those who have something else to do meanwhile.
+        """
         try:
             async with asyncio.timeout(deadline_s):
                 while self.status.state is not State.HEALTHY:
                     if self._task is None or self._task.done():
                         raise EngineDown(self.program.name, f"the server is {self.status}", "Start it")
+                    if self.status.state is State.RESTARTING and not through_restarts:
+                        raise EngineDown(self.program.name, f"the server is {self.status}", "It is tried again by itself", retryable=True)
                     changed = self._changed
                     await changed.wait()
         except TimeoutError:

@@ -136,23 +136,23 @@ def clean(text: str) -> str:
 
 
 def exact_parts(text: str) -> tuple[str, ...]:
-    """Numbers, units and identifiers, in the form in which they are compared."""
-    return tuple(_exact_form(part) for part in _EXACT.findall(text))
+    """Numbers, units and identifiers, as they are compared: case folded, without spaces inside."""
+    return tuple(re.sub(r"\s", "", part).casefold().rstrip(".,") for part in _EXACT.findall(text))
 
 
-def _exact_form(part: str) -> str:
-    part = part.replace(" ", "")
-    if re.fullmatch(r"\d{1,3}(?:,\d{3})+%?", part):
-        part = part.replace(",", "")
-    return part.casefold().rstrip(".,")
+def _forms(part: str) -> set[str]:
+    """How a number may be written: "4,125" groups thousands in English and is a decimal in Greek and Russian."""
+    if not part[:1].isdigit() or "," not in part:
+        return {part}
+    return {part, part.replace(",", "."), part.replace(",", "")}
 
 
 def _holds_exactly(claim: str, *sources: str) -> bool:
     there = set[str]()
     for source in sources:
-        there.update(exact_parts(source))
+        there.update(form for part in exact_parts(source) for form in _forms(part))
         there.update(_WORD.findall(words.folded(source)))
-    return all(part in there or part.removesuffix("s") in there for part in exact_parts(claim))
+    return all(_forms(part) & there or part.removesuffix("s") in there for part in exact_parts(claim))
 
 
 def _supports(evidence: Evidence, claim: str, question: str) -> float:

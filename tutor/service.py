@@ -19,7 +19,7 @@ from tutor.answering import Answering, Asked
 from tutor.errors import NotFound, NotYours, StaleAnswer
 from tutor.gate import Lock
 from tutor.grading import Grade, Response
-from tutor.reply import Kind, Reason, TutorReply
+from tutor.reply import Citation, Kind, Reason, TutorReply
 from tutor.rounds import Answer, Mode, Round, Score
 from tutor.store.people import PeopleStore
 from tutor.store.rounds import RoundStore
@@ -267,6 +267,19 @@ class Tutor:
             nearest = reply.considered[0] if reply.considered else None
             text = asked.question if agreed else None
             await self.people.save_gap(asked.guide_id, nearest, reply.reason.value, asked.language, text, asked_at=now)
+
+    async def cited(self, reply_id: str, language: str) -> list[tuple[Citation, Section]]:
+        """The sections that a reply rested on, as they stand now. Raises NotFound."""
+        keys = await self.people.cited(reply_id)
+        if keys is None:
+            raise NotFound("reply", reply_id)
+        found: list[tuple[Citation, Section]] = []
+        for guide_id, _, section_id in (key.partition(":") for key in keys):
+            located = self.located(GuideRef(guide_id, section_id), language)
+            guide, section = located or (None, None)
+            if guide and section:
+                found.append((Citation(guide.id, section.id, guide.title, section.heading, guide.language), section))
+        return found
 
     # Choosing and reading -------------------------------------------------------------------------------------------
 

@@ -24,7 +24,7 @@ def register(client: StudyhallClient) -> None:
 async def suggest_section(interaction: Interaction[Any], typed: str) -> list[Choice[str]]:
     language = language_of(interaction.locale)
     try:
-        view = client_of(interaction).tutor.guide(str(getattr(interaction.namespace, "guide", "")), language)
+        view = client_of(interaction).tutor.guide(str(getattr(interaction.namespace, "topic", "")), language)
     except NotFound:
         return []
     found = [section for section in view.guide.sections if typed.casefold() in section.heading.casefold()]

@@ -41,7 +41,21 @@ class HelpfulButton(StateButton, template=r"helpful:(yes|no):([0-9a-f]{12})"):
         await interaction.response.send_message(text("ask-noted", await client.language(interaction)), ephemeral=True)
 
 
-BUTTONS = (HelpfulButton,)
+class QuoteButton(StateButton, template=r"quote:([0-9a-f]{12})"):
+    """The guide's own words behind an answer, for the person who presses."""
+
+    async def pressed(self, client: StudyhallClient, interaction: Interaction[Any]) -> None:
+        language = await client.language(interaction)
+        made = discord.Embed(title=text("ask-quote", language), colour=render.BRAND)
+        for citation, section in (await client.tutor.cited(self.parts[0], language))[:5]:
+            quoted = "\n".join(f"> {line}" for line in render.unwrapped(f"{section.summary}\n\n{section.body}".strip()).splitlines())
+            made.add_field(name=render.cut(section.heading, 256), value=render.cut(quoted, render.FIELD_VALUE), inline=False)
+            if url := section_url(client, citation.guide_id, citation.section_id, citation.language):
+                made.url = made.url or url
+        await interaction.response.send_message(embed=made, ephemeral=True)
+
+
+BUTTONS = (HelpfulButton, QuoteButton)
 
 
 async def stream(client: StudyhallClient, interaction: Interaction[Any], asked: Asked, *, ephemeral: bool) -> None:
@@ -103,11 +117,14 @@ def body(client: StudyhallClient, reply: TutorReply, language: str) -> str:
         return f"**{heading}**\n{reply.sentences[0].text}{pointer}\n\n-# {text('ask-hint-open', language)}"
     numbers = {citation: place for place, citation in enumerate(reply.cited, start=1)}
     lines: list[str] = []
-    for sentence in reply.sentences:
-        marks = " ".join(linked(client, citation, f"[{numbers[citation]}]") for citation in sentence.citations)
+    for place, sentence in enumerate(reply.sentences):
+        following = reply.sentences[place + 1] if place + 1 < len(reply.sentences) else None
+        # sentences in a row from one section carry its number once, after the last of them
+        ends = following is None or following.citations != sentence.citations or not reply.complete
+        marks = " ".join(linked(client, citation, f"[{numbers[citation]}]") for citation in sentence.citations) if ends else ""
         quoted = reply.kind is Kind.QUOTE
         shown = sentence.text if sentence.text.startswith("```") else safe(sentence.text)
-        lines.append(f"> {shown} {marks}" if quoted and "\n" not in shown else f"{shown} {marks}")
+        lines.append((f"> {shown} {marks}" if quoted and "\n" not in shown else f"{shown} {marks}").rstrip())
     joined = "\n".join(lines) if reply.kind is Kind.QUOTE else " ".join(lines)
     if reply.kind is not Kind.QUOTE:
         return joined
@@ -145,6 +162,8 @@ def items(client: StudyhallClient, reply_id: str, reply: TutorReply, language: s
         section = guide.section(citation.section_id) if guide else None
         if guide and section:
             view.add_item(OpenSection.to(client, guide, section, language))
+    if reply.kind is Kind.ANSWER:
+        view.add_item(QuoteButton((reply_id,), "quote", text("button-quote", language), emoji="📜", row=1))
     if reply.kind is not Kind.REFUSAL:
         view.add_item(HelpfulButton(("yes", reply_id), "helpful", text("button-helpful", language), emoji="👍", row=1))
     view.add_item(HelpfulButton(("no", reply_id), "helpful", text("button-not-helpful", language), emoji="👎", row=1))

@@ -12,6 +12,7 @@ Errors: those of `engines.base`.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import logging
 import os
@@ -35,6 +36,7 @@ log = logging.getLogger(__name__)
 
 NAME: Final = "llamacpp"
 SLOT_LIMIT_S: Final = 30.0  # saving and restoring take milliseconds, but wait for a step of the other slots
+QUIET_LIMIT_S: Final = 15.0  # how long a computation waits for a moment when nobody is being answered, before it begins anyway
 COMPUTE_LIMIT_S: Final = 600.0  # a full context on two slow cores, with every other slot busy
 PATIENCE: Final = Patience(ready_s=180.0, poll_s=2.0, grace_s=3.0, longest_pause_s=30.0)
 
@@ -115,16 +117,18 @@ class LlamaCppEngine:
         self._free = list(self._slots)
         self._turn = asyncio.Semaphore(self.settings.slots)  # first come, first served
         self._taken = 0
+        self._quiet = asyncio.Event()  # no slot is taken
+        self._quiet.set()
         self._computing: dict[str, asyncio.Task[None]] = {}
         self._one_prefix = asyncio.Lock()  # two guides at once would each take twice as long, and two slots
         self._on_change = on_change
         self._closed = False
         self.sidecar = Sidecar(self._program(), patience, on_line=self._heard, on_change=self._changed)
 
-    async def start(self, deadline_s: float) -> None:
+    async def start(self, deadline_s: float, *, through_restarts: bool = True) -> None:
         """Start the server and wait until it answers. Raises EngineDown; the attempts go on in the background even then."""
         self._begin()
-        await self.sidecar.healthy(deadline_s)
+        await self.sidecar.healthy(deadline_s, through_restarts=through_restarts)
 
     @property
     def status(self) -> Status:
@@ -232,10 +236,10 @@ class LlamaCppEngine:
     async def _ready(self, deadline_s: float) -> OpenAIEngine:
         if self.sidecar.status.state is State.STOPPED:
             self._begin()
-        if self.sidecar.status.state in (State.RESTARTING, State.UNHEALTHY):
-            # Somebody else can answer now; waiting for a crashed server helps no learner.
+        if self.sidecar.status.state is State.UNHEALTHY:
             raise EngineDown(NAME, f"the model server is {self.sidecar.status}", "It comes back by itself", retryable=True)
-        await self.sidecar.healthy(deadline_s)
+        # Not through a restart: somebody else can answer now, and waiting for a crashed server helps no learner.
+        await self.sidecar.healthy(deadline_s, through_restarts=False)
         if self._client is None:
             raise EngineDown(NAME, "the model server has not said where it listens", "Look at its log", retryable=True)
         return self._client
@@ -252,12 +256,15 @@ class LlamaCppEngine:
         # The one that holds this guide, else an empty one, else the one unused for longest.
         slot = min(self._free, key=lambda slot: (slot.prefix != key, slot.prefix is not None, slot.used))
         self._free.remove(slot)
+        self._quiet.clear()
         self._taken += 1
         slot.used = self._taken
         return slot
 
     def _give_back(self, slot: _Slot) -> None:
         self._free.append(slot)
+        if len(self._free) == len(self._slots):
+            self._quiet.set()
         self._turn.release()
 
     async def _bring(self, slot: _Slot, key: str | None) -> None:
@@ -281,6 +288,10 @@ class LlamaCppEngine:
             async with self._one_prefix:
                 loop = asyncio.get_running_loop()
                 client = await self._ready(COMPUTE_LIMIT_S)
+                # Each step of a prefill holds up every reply that is being written by about a second.
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(QUIET_LIMIT_S):
+                        await self._quiet.wait()
                 slot = await self._slot(key, loop.time() + COMPUTE_LIMIT_S, COMPUTE_LIMIT_S)
                 try:
                     slot.prefix = None
@@ -319,10 +330,10 @@ async def launched(
     deadline_s: float = 180.0,
     on_change: Callable[[Status], None] | None = None,
 ) -> LlamaCppEngine:
-    """An engine that answers. Raises EngineDown, and leaves no process behind then."""
+    """An engine that answers. Raises EngineDown at the first failed attempt, and leaves no process behind then."""
     engine = LlamaCppEngine(model_path, cache_dir, settings=settings, on_change=on_change)
     try:
-        await engine.start(deadline_s)
+        await engine.start(deadline_s, through_restarts=False)
     except BaseException:
         await engine.aclose()
         raise

@@ -21,7 +21,7 @@ Running = Callable[[Sandbox], AbstractAsyncContextManager[StudyhallClient]]
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    return Settings(database=tmp_path / "studyhall.db", engine="quoting")
+    return Settings(database=tmp_path / "studyhall.db", engine="quoting", embeddings=False)
 
 
 @pytest.fixture

@@ -202,7 +202,7 @@ async def test_wrong_input_is_answered_with_what_to_do(sandbox: Sandbox, running
 
 async def test_a_killed_bot_goes_on_from_the_same_question_with_the_same_score(tmp_path: Path) -> None:
     """Kill -9 in the middle of a round; the buttons of the old message work in the new process."""
-    settings = Settings(database=tmp_path / "studyhall.db", engine="quoting")
+    settings = Settings(database=tmp_path / "studyhall.db", engine="quoting", embeddings=False)
     quiz = LIBRARY.quizzes["tensorrt-engines"]
     async with Sandbox() as sandbox:
         bot = await spawned(sandbox, settings)

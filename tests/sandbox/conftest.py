@@ -17,13 +17,18 @@ from tests.sandbox.bot_under_test import Client, logged_in
 
 
 class Clock:
-    """Runs like the real one, and jumps when told to."""
+    """Runs like the real one; jumps and stands still when told to."""
 
     def __init__(self) -> None:
         self.ahead_s = 0.0
+        self.frozen_at: float | None = None
 
     def __call__(self) -> float:
-        return time.time() + self.ahead_s
+        return (time.time() if self.frozen_at is None else self.frozen_at) + self.ahead_s
+
+    def freeze(self) -> None:
+        """A slow machine must not see a rate limit's window pass."""
+        self.frozen_at = time.time()
 
     def jump(self, seconds: float) -> None:
         self.ahead_s += seconds

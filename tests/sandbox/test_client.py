@@ -9,12 +9,12 @@ from typing import Any
 import discord
 import pytest
 
-from bot.sandbox.driver import Sandbox
+from bot.sandbox.driver import REACTION_S, Sandbox
 from bot.sandbox.launch import point_discord_at
 from bot.sandbox.model import GUILD_ID, Upload
 from bot.sandbox.rates import UNLIMITED
 from bot.sandbox.wire import NoAnswer, Refused
-from tests.sandbox.bot_under_test import PNG, Client, CountButton, logged_in
+from tests.sandbox.bot_under_test import PNG, Client, CountButton, Pick, logged_in
 from tests.sandbox.conftest import Clock
 
 
@@ -305,15 +305,28 @@ async def test_localised_names_reach_the_menu_and_default_names_the_bot(sandbox:
 
 
 async def test_a_crowd_can_press_at_once(sandbox: Sandbox, client: Client) -> None:
-    message = (await sandbox.person("Ada").slash("counter")).message
-    acts = await asyncio.gather(*(person.press(message, custom_id="count:0") for person in sandbox.crowd(50)))
+    await client.get_partial_messageable(sandbox.channels["live-rounds"].id).send("vote", view=Pick())
+    (message,) = sandbox.person("Ada").messages("live-rounds")
+    acts = await asyncio.gather(*(person.press(message, label="Silent") for person in sandbox.crowd(50)))
     assert {act.state for act in acts} == {"done"}
+    assert sandbox.latency_ms()["count"] == 50
+
+
+async def test_nobody_presses_faster_than_a_person_can_see(sandbox: Sandbox, client: Client) -> None:
+    sam = sandbox.person("Sam")
+    message = (await sam.slash("counter")).message
+    shown_at = message.changed_at
+    pressed_at: list[float] = []
+    sandbox.world.listeners.append(lambda event: pressed_at.append(asyncio.get_running_loop().time()))
+    await sam.press(message, label="Count 0")
+    assert pressed_at[0] - shown_at >= REACTION_S
 
 
 async def test_without_the_content_intent_the_text_of_others_is_blank() -> None:
     intents = discord.Intents(guilds=True, guild_messages=True, dm_messages=True)
     async with Sandbox() as sandbox, logged_in(sandbox, intents=intents) as client:
         sam = sandbox.person("Sam")
+        assert (await sam.slash("pick")).message.ephemeral  # and is never dispatched
         sam.say("ask", "secret")
         sam.say("ask", f"hey <@{client.user.id}>")  # type: ignore[union-attr]
         sam.say(sam.dm(), "in private")

@@ -111,7 +111,8 @@ async def test_a_429_is_retried_by_discord_py_because_it_looks_like_discord_s() 
         assert [m.content for m in tight.person("Sam").messages("ask")] == ["another process", "mine"]
 
 
-async def test_create_and_edit_share_the_bucket_of_their_channel(sandbox: Sandbox) -> None:
+async def test_create_and_edit_share_the_bucket_of_their_channel(clock: Clock, sandbox: Sandbox) -> None:
+    clock.freeze()
     path = f"/api/v10/channels/{sandbox.channels['ask'].id}/messages"
     _, message, _ = await ask(sandbox, "POST", path, json={"content": "0"})
     statuses = [(await ask(sandbox, "PATCH", f"{path}/{message['id']}", json={"content": str(n)}))[0] for n in range(6)]
@@ -132,8 +133,9 @@ async def test_edits_of_an_old_message_are_30046_after_three(clock: Clock) -> No
         assert [(status, body.get("code")) for status, body, _ in replies[2:]] == [(200, None), (429, 30046)]
 
 
-async def test_the_webhook_bucket_is_per_token_and_the_shared_one_per_channel() -> None:
-    async with Sandbox(rates=Rates(webhook_shared=(7, 60.0))) as sandbox, logged_in(sandbox) as client:
+async def test_the_webhook_bucket_is_per_token_and_the_shared_one_per_channel(clock: Clock) -> None:
+    clock.freeze()
+    async with Sandbox(clock=clock, rates=Rates(webhook_shared=(7, 60.0))) as sandbox, logged_in(sandbox) as client:
         replies: list[tuple[int, Any, Any]] = []
         for _ in range(2):
             await sandbox.person("Sam").slash("hello")
@@ -144,7 +146,8 @@ async def test_the_webhook_bucket_is_per_token_and_the_shared_one_per_channel() 
         assert [headers["X-RateLimit-Scope"] for status, _, headers in replies if status == 429] == ["user"] + ["shared"] * 4
 
 
-async def test_the_51st_request_of_a_second_is_a_global_429(sandbox: Sandbox) -> None:
+async def test_the_51st_request_of_a_second_is_a_global_429(clock: Clock, sandbox: Sandbox) -> None:
+    clock.freeze()
     async with aiohttp.ClientSession(headers={"Authorization": f"Bot {sandbox.token}"}) as session:
 
         async def get(path: str) -> tuple[int, Any]:

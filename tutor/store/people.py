@@ -57,6 +57,11 @@ class PeopleStore:
             )
         )
 
+    async def cited(self, reply_id: str) -> list[str] | None:
+        """The section keys ("guide:section") that a reply rested on; None for an unknown reply."""
+        row = await self._database.run(lambda c: first(c, "SELECT cited FROM replies WHERE id = ?", [reply_id]))
+        return list(json.loads(row["cited"])) if row else None
+
     async def save_helpful(self, reply_id: str, learner_id: int, *, helpful: bool) -> bool:
         """Whether the reply was there and theirs."""
 

@@ -1,1 +1,158 @@
-# Texts of Studyhall: learning alone, asking, reading.
+# Texts of Studyhall, Greek: learning alone, asking, reading. Keys and variables are those of en/alone.ftl.
+# The reader is addressed in the polite plural; commands, which the reader gives, stand in the short singular.
+
+cmd-quiz = κουίζ
+    .description = Παίξτε ένα κουίζ
+cmd-quiz-play = παίξε
+    .description = Παίξτε ένα κουίζ μόνοι σας, στον δικό σας ρυθμό
+cmd-ask = ρώτα
+    .description = Κάντε μια ερώτηση· η απάντηση παραθέτει τον οδηγό και δείχνει το σημείο
+cmd-guide = οδηγός
+    .description = Διαβάστε έναν οδηγό, ενότητα προς ενότητα
+cmd-help = βοήθεια
+    .description = Τι μπορεί να κάνει αυτό το bot και ποιος απαντά τώρα στις ερωτήσεις σας
+opt-quiz = κουίζ
+    .description = Ποιο κουίζ
+opt-questions = ερωτήσεις
+    .description = Πόσες ερωτήσεις (αν μείνει κενό, όλες)
+opt-language = γλώσσα
+    .description = Η γλώσσα του κουίζ και των κειμένων γύρω του
+opt-mode = λειτουργία
+    .description = Η εξάσκηση εξηγεί μετά από κάθε απάντηση, η εξέταση στο τέλος
+opt-shuffle = ανακάτεμα
+    .description = Ανακατεύει ερωτήσεις και επιλογές (αν μείνει κενό, ναι)
+opt-question = ερώτηση
+    .description = Τι θέλετε να μάθετε
+opt-guide = οδηγός
+    .description = Ποιος οδηγός να ερωτηθεί (αν μείνει κενό, όλοι)
+opt-topic = θέμα
+    .description = Ποιος οδηγός
+opt-section = ενότητα
+    .description = Από πού να αρχίσει η ανάγνωση
+opt-private = ιδιωτικά
+    .description = Η απάντηση εμφανίζεται μόνο σε εσάς
+choice-practice = εξάσκηση
+choice-exam = εξέταση
+
+# Solo rounds
+round-title = { $title } · ερώτηση { $number } από { $total }
+round-score = { $points } από { $possible } πόντους
+round-time-hint = Υπολογίστε περίπου { $seconds } δευτ.
+round-multiple = Διαλέξτε όλες τις σωστές απαντήσεις· θα σταλούν μόλις κλείσετε το μενού.
+round-choose-one = Διαλέξτε μία απάντηση.
+round-truefalse = Σωστό ή λάθος;
+round-short = Πατήστε το κουμπί και γράψτε την απάντησή σας.
+round-order = Πατήστε το κουμπί και βάλτε τα στη σειρά.
+round-match = Πατήστε το κουμπί και κάντε την αντιστοίχιση.
+round-fallback = Αυτό το κείμενο δεν υπάρχει ακόμη στη γλώσσα σας· το βλέπετε στα { $language }.
+round-resumed = Είχατε ξεκινήσει ήδη: συνεχίζετε από την ερώτηση { $number }.
+round-offer = Έχετε έναν μισοτελειωμένο γύρο στο **{ $title }**: ερώτηση { $number } από { $total }, πόντοι ως τώρα: { $points }.
+button-resume = Συνέχεια
+button-afresh = Από την αρχή
+button-next = Επόμενη ερώτηση
+button-finish = Δείτε το αποτέλεσμα
+button-why = Γιατί;
+button-hint = Υπόδειξη
+button-end = Τέλος γύρου
+button-type = Γράψτε την απάντηση
+button-order = Βάλτε στη σειρά
+button-match = Αντιστοίχιση
+button-again = Παίξτε ξανά
+button-review = Δείτε την ερώτηση { $number }
+button-read = Διαβάστε: { $heading }
+choose-placeholder = Διαλέξτε τις απαντήσεις σας
+choose-one-placeholder = Διαλέξτε την απάντησή σας
+answer-true = Σωστό
+answer-false = Λάθος
+modal-answer = Η απάντησή σας
+modal-place = Θέση { $number }
+modal-gap = Κενό { $number }
+verdict-right = Σωστά
+verdict-partly = Εν μέρει σωστά
+verdict-wrong = Δεν είναι σωστό
+verdict-ungraded = Καταγράφηκε
+judged-title = { $verdict } · ερώτηση { $number } από { $total }
+judged-yours = Η απάντησή σας
+judged-right = Σωστή απάντηση
+judged-why = Εξήγηση
+judged-section = Στον οδηγό
+result-title = { $title } · αποτέλεσμα
+result-score = **{ $points } από { $possible } πόντους** ({ $share }%)
+result-tally = Σωστές: { $right }, εν μέρει σωστές: { $partly }, όχι σωστές: { $wrong }
+result-time = Χρόνος: { $time }
+result-reread = Διαβάστε ξανά
+result-perfect = Δεν χρειάζεται να ξαναδιαβάσετε τίποτα: όλες οι απαντήσεις ήταν σωστές.
+result-nothing = Δεν απαντήθηκε καμία ερώτηση.
+result-questions = Οι απαντήσεις σας
+duration = { $minutes } λεπτ. { $seconds } δευτ.
+
+# Answers
+ask-thinking = Ψάχνω στον οδηγό…
+ask-quote = Από τον οδηγό
+ask-quote-language = Από τον οδηγό, στα { $language }
+ask-reason-no_model = Δεν τρέχει κανένα γλωσσικό μοντέλο, οπότε ορίστε τι λέει ο οδηγός.
+ask-reason-unverified = Η διατύπωση του μοντέλου δεν επιβεβαιώθηκε από τον οδηγό, οπότε ορίστε το ίδιο το κείμενο του οδηγού.
+ask-reason-engine_failed = Το γλωσσικό μοντέλο δεν απάντησε εγκαίρως, οπότε ορίστε τι λέει ο οδηγός.
+ask-reason-locked = Όσο η ερώτησή σας είναι ανοιχτή, παρατίθεται μόνο ο οδηγός, χωρίς όσα θα πρόδιδαν την απάντηση.
+ask-reason-warming = Το γλωσσικό μοντέλο διαβάζει ακόμη αυτόν τον οδηγό, οπότε ορίστε το ίδιο το κείμενο του οδηγού.
+ask-reason-language = Το γλωσσικό μοντέλο δεν γράφει αρκετά καλά σε αυτή τη γλώσσα, οπότε ορίστε το ίδιο το κείμενο του οδηγού.
+ask-refusal-not_covered = Ο οδηγός δεν το καλύπτει αυτό.
+ask-refusal-off_topic = Αυτό δεν ανήκει στα θέματα των οδηγών εδώ.
+ask-refusal-locked = Αυτή η ερώτηση είναι ακόμη ανοιχτή, οπότε η απάντησή της μένει προς το παρόν κρυφή.
+ask-hint = Υπόδειξη { $rung }
+ask-hint-open = Αυτή η ερώτηση είναι ακόμη ανοιχτή, οπότε ορίστε μια υπόδειξη αντί για την απάντηση.
+ask-nearest = Το πιο κοντινό στον οδηγό: { $sections }
+ask-sources = Πηγές
+ask-streaming = γράφει ακόμη…
+ask-footer = { $engine } · { $seconds } δευτ.
+button-helpful = Βοήθησε
+button-not-helpful = Δεν βοήθησε
+button-quote = Δείτε το απόσπασμα
+ask-noted = Ευχαριστούμε, το σημειώσαμε.
+
+# Guides
+guide-page = { $title } · { $number } από { $total }
+guide-reading = χρόνος ανάγνωσης: { $minutes } λεπτ.
+guide-faq = Συχνές ερωτήσεις
+guide-next = Επόμενος οδηγός: { $title }
+guide-related = Σχετικά
+guide-quiz = Κουίζ: { $title }
+guide-contents = Περιεχόμενα
+guide-glossary = Όροι
+guide-sources = Πηγές
+guide-reviewed = Τελευταίος έλεγχος: { $date }
+guide-level = Επίπεδο: { $level }
+guide-jump = Πηγαίνετε σε μια ενότητα
+button-previous = Πίσω
+button-forward = Επόμενο
+
+# Help
+help-title = Studyhall
+help-quiz = **/κουίζ παίξε** – παίξτε ένα κουίζ στον δικό σας ρυθμό. Κάθε απάντηση εξηγείται, και το **Γιατί;** ρωτά τον οδηγό.
+help-ask = **/ρώτα** – ρωτήστε ό,τι θέλετε· η απάντηση παραθέτει τον οδηγό και δείχνει το σημείο, ή λέει ότι ο οδηγός δεν το καλύπτει.
+help-guide = **/οδηγός** – διαβάστε έναν οδηγό, ενότητα προς ενότητα.
+help-engine = Ποιος απαντά τώρα: { $engine }
+engine-quoting = παράθεση του οδηγού (χωρίς γλωσσικό μοντέλο)
+engine-model = { $model }
+
+# What went wrong, for people
+error-stale = Αυτό το κουμπί ανήκει σε ερώτηση που έχει ήδη απαντηθεί. Χρησιμοποιήστε το πιο πρόσφατο μήνυμα του γύρου σας.
+error-foreign = Αυτός ο γύρος ανήκει σε κάποιον άλλο. Ξεκινήστε δικό σας με /κουίζ παίξε.
+error-gone = Αυτό δεν υπάρχει πια. Ξεκινήστε πάλι με /κουίζ παίξε.
+error-bad = Αυτό δεν μπορεί να είναι απάντηση σε αυτή την ερώτηση. Δοκιμάστε ξανά.
+error-order-twice = Κάθε στοιχείο θέλει τη δική του θέση. Πατήστε το κουμπί και δοκιμάστε ξανά· δεν μέτρησε τίποτα.
+error-throttled = Η προηγούμενη ερώτησή σας απαντιέται ακόμη. Ρωτήστε ξανά σε λίγο.
+error-no-quiz = Δεν υπάρχει κουίζ με το όνομα «{ $name }». Διαλέξτε ένα από τη λίστα που εμφανίζεται καθώς γράφετε.
+error-no-guide = Δεν υπάρχει οδηγός με το όνομα «{ $name }». Διαλέξτε έναν από τη λίστα που εμφανίζεται καθώς γράφετε.
+error-store = Η απάντησή σας δεν αποθηκεύτηκε, οπότε δεν μέτρησε τίποτα. Πατήστε ξανά σε λίγο. (Κωδικός { $reference })
+error-unknown = Κάτι πήγε στραβά εδώ. Δεν χάθηκε τίποτα από όσα κάνατε. Δοκιμάστε ξανά· αν επαναληφθεί, δώστε στον εκπαιδευτή σας αυτόν τον κωδικό: { $reference }
+error-old-button = Αυτό το κουμπί είναι από παλαιότερο μήνυμα και δεν κάνει πια τίποτα. Ξεκινήστε με /κουίζ παίξε, /ρώτα ή /οδηγός.
+
+language-en = Αγγλικά
+language-ko = Κορεατικά
+language-el = Ελληνικά
+language-ru = Ρωσικά
+language-zh = Κινεζικά
+level-beginner = εισαγωγικό
+level-intermediate = μεσαίο
+level-advanced = προχωρημένο

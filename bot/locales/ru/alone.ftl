@@ -1,1 +1,158 @@
-# Texts of Studyhall: learning alone, asking, reading.
+# Тексты Studyhall, русский: самостоятельные занятия, вопросы, чтение. Чего здесь нет, показывается по-английски.
+# Сначала тексты слэш-команд: имена до 32 символов строчными буквами, описания до 100 символов.
+
+cmd-quiz = тест
+    .description = Пройти тест
+cmd-quiz-play = начать
+    .description = Пройти тест самостоятельно, в своём темпе
+cmd-ask = спросить
+    .description = Задать вопрос: в ответе будут цитаты и ссылки на руководство
+cmd-guide = руководство
+    .description = Читать руководство по разделам
+cmd-help = справка
+    .description = Что умеет этот бот и откуда он сейчас берёт ответы
+opt-quiz = тест
+    .description = Какой тест
+opt-questions = сколько
+    .description = Сколько вопросов (по умолчанию все)
+opt-language = язык
+    .description = Язык теста и текстов вокруг него
+opt-mode = режим
+    .description = Тренировка: разбор после каждого ответа; экзамен: разбор в конце
+opt-shuffle = перемешать
+    .description = Перемешать вопросы и варианты ответов (по умолчанию да)
+opt-question = вопрос
+    .description = Что вы хотите узнать
+opt-guide = руководство
+    .description = Где искать ответ (по умолчанию во всех руководствах)
+opt-topic = тема
+    .description = Какое руководство
+opt-section = раздел
+    .description = С какого раздела начать
+opt-private = только_мне
+    .description = Показать ответ только вам
+choice-practice = тренировка
+choice-exam = экзамен
+
+# Самостоятельный тест
+round-title = { $title } · вопрос { $number } из { $total }
+round-score = Баллы: { $points } из { $possible }
+round-time-hint = На ответ примерно { $seconds } с.
+round-multiple = Отметьте все правильные ответы и закройте меню, чтобы отправить.
+round-choose-one = Выберите один ответ.
+round-truefalse = Верно или неверно?
+round-short = Нажмите кнопку и введите ответ.
+round-order = Нажмите кнопку и расставьте по порядку.
+round-match = Нажмите кнопку и составьте пары.
+round-fallback = Этого текста пока нет на вашем языке, показан другой: { $language }.
+round-resumed = Вы уже начинали этот тест: продолжаем с вопроса { $number }.
+round-offer = Вы не закончили тест **{ $title }**: вопрос { $number } из { $total }, пока баллов: { $points }.
+button-resume = Продолжить
+button-afresh = Начать заново
+button-next = Следующий вопрос
+button-finish = Посмотреть результат
+button-why = Почему?
+button-hint = Подсказка
+button-end = Завершить тест
+button-type = Ввести ответ
+button-order = Расставить
+button-match = Составить пары
+button-again = Пройти ещё раз
+button-review = Открыть вопрос { $number }
+button-read = Читать: { $heading }
+choose-placeholder = Выберите ответы
+choose-one-placeholder = Выберите ответ
+answer-true = Верно
+answer-false = Неверно
+modal-answer = Ваш ответ
+modal-place = Место { $number }
+modal-gap = Пропуск { $number }
+verdict-right = Правильно
+verdict-partly = Частично правильно
+verdict-wrong = Неправильно
+verdict-ungraded = Принято
+judged-title = { $verdict } · вопрос { $number } из { $total }
+judged-yours = Ваш ответ
+judged-right = Правильный ответ
+judged-why = Пояснение
+judged-section = В руководстве
+result-title = { $title } · результат
+result-score = **Баллы: { $points } из { $possible }** ({ $share } %)
+result-tally = Правильно: { $right }, частично: { $partly }, неправильно: { $wrong }
+result-time = Время: { $time }
+result-reread = Стоит перечитать
+result-perfect = Перечитывать нечего: все ответы правильные.
+result-nothing = Вы не ответили ни на один вопрос.
+result-questions = Ваши ответы
+duration = { $minutes } мин { $seconds } с
+
+# Ответы
+ask-thinking = Смотрю в руководстве…
+ask-quote = Из руководства
+ask-quote-language = Из руководства (язык: { $language })
+ask-reason-no_model = Языковая модель не запущена, поэтому вот что сказано в руководстве.
+ask-reason-unverified = Руководство не подтверждает формулировку модели, поэтому вот само руководство.
+ask-reason-engine_failed = Языковая модель не ответила вовремя, поэтому вот что сказано в руководстве.
+ask-reason-warming = Языковая модель ещё читает это руководство, поэтому пока вот само руководство.
+ask-reason-locked = Пока ваш вопрос открыт, руководство только цитируется, без того, что выдало бы ответ.
+ask-reason-language = Языковая модель недостаточно хорошо пишет на этом языке, поэтому вот само руководство.
+ask-refusal-not_covered = В руководстве об этом не говорится.
+ask-refusal-off_topic = Это не относится к темам здешних руководств.
+ask-refusal-locked = Этот вопрос ещё открыт, поэтому ответ на него пока скрыт.
+ask-hint = Подсказка { $rung }
+ask-hint-open = Этот вопрос ещё открыт, поэтому вместо ответа вот подсказка.
+ask-nearest = Ближе всего в руководстве: { $sections }
+ask-sources = Источники
+ask-streaming = пишу ответ…
+ask-footer = { $engine } · { $seconds } с
+button-helpful = Помогло
+button-not-helpful = Не помогло
+button-quote = Показать цитату
+ask-noted = Спасибо, учтём.
+
+# Руководства
+guide-page = { $title } · { $number } из { $total }
+guide-reading = Чтения на { $minutes } мин
+guide-faq = Частые вопросы
+guide-next = Следующее руководство: { $title }
+guide-related = По теме
+guide-quiz = Тест: { $title }
+guide-contents = Содержание
+guide-glossary = Термины
+guide-sources = Источники
+guide-reviewed = Проверено { $date }
+guide-level = Уровень: { $level }
+guide-jump = Перейти к разделу
+button-previous = Назад
+button-forward = Дальше
+
+# Справка
+help-title = Studyhall
+help-quiz = **/тест начать** (/quiz play) – пройдите тест в своём темпе. Каждый ответ разбирается, а кнопка **Почему?** спросит у руководства.
+help-ask = **/спросить** (/ask) – задайте любой вопрос; в ответе будут цитаты и ссылки на руководство, а если там этого нет, бот так и скажет.
+help-guide = **/руководство** (/guide) – читайте руководство по разделам.
+help-engine = Откуда сейчас ответы: { $engine }
+engine-quoting = цитаты из руководства (без языковой модели)
+engine-model = { $model }
+
+# Что пошло не так: тексты для людей
+error-stale = Эта кнопка относится к вопросу, на который уже дан ответ. Откройте последнее сообщение теста.
+error-foreign = Этот тест проходит кто-то другой. Начните свой командой /тест начать.
+error-gone = Этого здесь больше нет. Начните снова командой /тест начать.
+error-bad = Такой ответ на этот вопрос не подходит. Попробуйте ещё раз.
+error-order-twice = У каждого пункта должно быть своё место. Нажмите кнопку и попробуйте снова: ничего не засчитано.
+error-throttled = Ответ на ваш предыдущий вопрос ещё готовится. Спросите чуть позже.
+error-no-quiz = Теста «{ $name }» нет. Выберите тест из списка, который появляется при вводе.
+error-no-guide = Руководства «{ $name }» нет. Выберите руководство из списка, который появляется при вводе.
+error-store = Ваш ответ не удалось сохранить, поэтому он не засчитан. Нажмите ещё раз чуть позже. (Код: { $reference })
+error-unknown = Что-то пошло не так, но сделанное вами не пропало. Попробуйте ещё раз, а если ошибка повторится, сообщите преподавателю код: { $reference }
+error-old-button = Эта кнопка из старого сообщения и больше не действует. Начните с команды /тест начать, /спросить или /руководство.
+
+language-en = английский
+language-ko = корейский
+language-el = греческий
+language-ru = русский
+language-zh = китайский
+level-beginner = начальный
+level-intermediate = средний
+level-advanced = продвинутый

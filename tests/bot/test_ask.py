@@ -1,0 +1,173 @@
+"""`/ask`, `/guide` and `/help` in the strict sandbox: what is asked, what may be read, and what stays hidden while a question is open."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from bot.cli import compose
+from bot.sandbox.driver import Sandbox
+from bot.sandbox.model import Message
+from bot.settings import Settings
+from content.leaks import leak
+from content.load import SHIPPED, load_library
+from content.model import Library
+from engines.base import EngineDown
+from engines.scripted import ScriptedEngine
+from tests.bot.conftest import Running
+from tests.bot.test_solo_round import answered, asked, embed, labels
+
+LIBRARY = load_library([SHIPPED]).library
+
+
+async def answer_of(sandbox: Sandbox, question: str, **options: object) -> Message:
+    act = await sandbox.person("Sam").slash("ask", question=question, **options)
+    return await sandbox.wait_for(lambda: act.message if act.message and act.message.buttons else None, 20)
+
+
+async def test_an_answer_quotes_and_cites_and_its_sections_can_be_opened(sandbox: Sandbox, running: Running) -> None:
+    async with running(sandbox):
+        message = await answer_of(sandbox, "Why is my engine tied to one GPU?")
+        assert "[1]" in str(embed(message)["description"])
+        assert not message.ephemeral
+        opened = await sandbox.person("Lin").press(message, label="Read: Why an engine is tied to one GPU")
+        assert opened.message.ephemeral
+        assert "GPU" in str(embed(opened.message)["title"])
+
+
+async def test_an_off_topic_question_is_refused_plainly(sandbox: Sandbox, running: Running) -> None:
+    async with running(sandbox):
+        message = await answer_of(sandbox, "How do I bake a sourdough bread?")
+        assert str(embed(message)["description"]).startswith("This is not something that the guides here are about.")
+
+
+async def test_while_a_question_is_open_its_learner_gets_hints_and_others_get_answers(sandbox: Sandbox, running: Running) -> None:
+    quiz = LIBRARY.quizzes["tensorrt-engines"]
+    async with running(sandbox):
+        sam = sandbox.person("Sam")
+        message = (await sam.slash("quiz play", quiz=quiz.id, shuffle=False)).message
+        question = asked(quiz, message)
+        hints = [hint["en"] for hint in question.hints]
+        for rung, attempt in enumerate(("What is the answer?", "Is it A?", f"Unrelated to the quiz: {question.stem['en']}"), start=1):
+            reply = await answer_of(sandbox, attempt, guide="tensorrt-engines")
+            shown = str(embed(reply)["description"])
+            assert f"**Hint {rung}**\n{hints[rung - 1]}" in shown
+            assert reply.ephemeral
+            assert leak(shown, question) is None
+        button = (await sam.press(message, label="Hint")).message
+        assert hints[2] in str(embed(button)["description"])  # the ladder is the same one, and its last rung repeats
+        other = await sandbox.person("Lin").slash("ask", question=question.stem["en"], guide="tensorrt-engines")
+        await sandbox.wait_for(lambda: other.message.buttons, 20)
+        assert "Hint" not in str(embed(other.message)["description"])
+        await answered(sam, message, question, right=True)
+
+
+async def test_an_exam_locks_all_of_its_questions_until_its_end(sandbox: Sandbox, running: Running) -> None:
+    quiz = LIBRARY.quizzes["tensorrt-engines"]
+    async with running(sandbox):
+        message = (await sandbox.person("Sam").slash("quiz play", quiz=quiz.id, mode="exam")).message
+        assert "Hint" not in labels(message)
+        last = quiz.questions[-1]
+        reply = await answer_of(sandbox, last.stem["en"], guide="tensorrt-engines")
+        assert "**Hint 1**" in str(embed(reply)["description"])
+
+
+async def test_a_model_is_never_asked_while_a_question_is_open(sandbox: Sandbox, running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = ScriptedEngine([])  # raises when it is asked anything
+    monkeypatch.setattr(compose, "built_engine", lambda settings, on_change=None: engine)
+    async with running(sandbox):
+        await sandbox.person("Sam").slash("quiz play", quiz="tensorrt-engines", shuffle=False)
+        reply = await answer_of(sandbox, "What happens when the input is outside the profile?", guide="tensorrt-engines")
+        assert embed(reply)["description"]
+    assert not engine.prompts
+
+
+async def test_a_models_answer_shows_its_sentences_and_the_quote_behind_them(
+    sandbox: Sandbox, running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = [["Layer fusion replaces neighbouring layers by one that behaves the same. ", "It also paints them blue. ", "\n"]]
+    monkeypatch.setattr(compose, "built_engine", lambda settings, on_change=None: ScriptedEngine(script))
+    async with running(sandbox):
+        message = await answer_of(sandbox, "What does layer fusion do?", guide="tensorrt-engines")
+        shown = str(embed(message)["description"])
+        assert shown.startswith("Layer fusion replaces neighbouring layers by one that behaves the same. [1]")
+        assert "blue" not in shown
+        quote = await sandbox.person("Sam").press(message, label="Show quote")
+        assert "Layer fusion" in str(embed(quote.message)["fields"])
+
+
+async def test_a_model_that_dies_leaves_a_quote(sandbox: Sandbox, running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = [[EngineDown("scripted", "gone", "Start it")]]
+    monkeypatch.setattr(compose, "built_engine", lambda settings, on_change=None: ScriptedEngine(script))
+    async with running(sandbox):
+        message = await answer_of(sandbox, "What does layer fusion do?", guide="tensorrt-engines")
+        assert "The language model did not answer in time" in str(embed(message)["description"])
+
+
+async def test_a_second_question_at_once_is_asked_to_wait(sandbox: Sandbox, running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    go = asyncio.Event()
+    monkeypatch.setattr(compose, "built_engine", lambda settings, on_change=None: ScriptedEngine([[go, "Layer fusion is."]]))
+    async with running(sandbox):
+        sam = sandbox.person("Sam")
+        first = await sam.slash("ask", question="What does layer fusion do?")
+        second = await sam.slash("ask", question="And what are tactics?")
+        await sandbox.wait_for(lambda: any("still being answered" in m.content for m in sam.messages()), 10)
+        go.set()
+        await sandbox.wait_for(lambda: first.message.buttons, 10)
+        assert second
+
+
+async def test_a_guide_is_paged_to_its_end(sandbox: Sandbox, running: Running) -> None:
+    async with running(sandbox):
+        sam = sandbox.person("Sam")
+        message = (await sam.slash("guide", topic="tensorrt-engines")).message
+        pages = 1
+        while "Next" in labels(message):
+            message = (await sam.press(message, label="Next")).message
+            pages += 1
+        assert f"{pages} of {pages}" in str(embed(message)["author"])
+        assert "Next guide: Model quantization" in str(embed(message)["fields"])
+        following = (await sam.press(message, label="Next guide: Model quantization")).message
+        assert "Model quantization · 1 of" in str(embed(following)["author"])
+        jumped = (await sam.select(following, None, ["3"])).message
+        assert "4 of" in str(embed(jumped)["author"])
+
+
+async def test_a_guide_and_a_section_are_suggested_while_typing(sandbox: Sandbox, running: Running) -> None:
+    async with running(sandbox):
+        sam = sandbox.person("Sam")
+        assert [choice["value"] for choice in await sam.complete("guide", focused="topic", value="cuda")] == ["cuda-programming"]
+        found = await sam.complete("guide", focused="section", value="fusion", topic="tensorrt-engines")
+        assert "layer-fusion" in [choice["value"] for choice in found]
+
+
+async def test_help_says_what_answers(sandbox: Sandbox, running: Running) -> None:
+    async with running(sandbox):
+        message = (await sandbox.person("Sam").slash("help")).message
+        assert "quoting the guide" in str(embed(message)["description"])
+
+
+async def test_unchanged_commands_are_not_sent_again(settings: Settings, running: Running, tmp_path: Path) -> None:
+    async with Sandbox() as sandbox:
+        async with running(sandbox):
+            pass
+        async with running(sandbox):
+            pass
+        sent = [entry for entry in sandbox.api.log_json() if entry["method"] == "PUT"]
+        assert len(sent) == 1
+
+
+def test_every_guide_fits_discord() -> None:
+    from bot import render
+    from tutor.service import GuideView
+
+    library: Library = LIBRARY
+    for variants in library.guides.values():
+        for guide in variants.values():
+            for number in range(len(render.guide_pages(guide))):
+                made = render.guide_embed(GuideView(guide, guide.language, None, (), ()), number, guide.language)
+                assert len(made) <= 6_000
+                assert made.description is not None
+                assert not made.description.endswith(" …"), f"{guide.id} ({guide.language}), page {number} is cut"
