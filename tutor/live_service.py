@@ -11,7 +11,7 @@ import random
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
@@ -28,6 +28,7 @@ from tutor.statistics import Split
 from tutor.store.live import LiveStore, MessageAt
 from tutor.store.misses import Miss, MissStore
 
+_LOOK_BACK: Final = timedelta(hours=12)  # an end older than this is no news any more
 _BOARDS: Final = 64  # boards kept; one is derived once per reveal or repair, then 500 people ask for their place
 
 
@@ -58,6 +59,7 @@ class Stage:
     question: Keyed | None
     split: Split | None
     first_split: Split | None
+    moved: int  # people with another credit on this question since it was repaired
     board: Board | None
 
 
@@ -193,7 +195,7 @@ class LiveRounds:
         )
 
     async def _factor_of(self, round_: LiveRound, learner_id: int) -> float:
-        seat = next((seat for seat in await self._store.seats(round_.id) if seat.learner_id == learner_id), None)
+        seat = await self._store.seat(round_.id, learner_id)
         return seat.factor if seat else await self._store.factor(round_.guild_id, learner_id)
 
     async def signal_lost(self, round_id: str, learner_id: int) -> LiveRound:
@@ -253,10 +255,10 @@ class LiveRounds:
         return await self._store.step(round_id, lambda round_, last_press: round_.appeared(at=at) if last_press is None else round_)
 
     async def resume(self, *, now: datetime) -> list[LiveRound]:
-        """After a start: every open round, with the time given back that the bot was away."""
+        """After a start: every open round, with the time given back that the bot was away; and rounds whose end was not shown."""
         alive = await self._store.alive()
         resumed: list[LiveRound] = []
-        for round_ in await self._store.open_rounds():
+        for round_ in await self._store.open_rounds(ended_after=now - _LOOK_BACK):
 
             def step(round_: LiveRound, last_press: datetime | None) -> LiveRound:
                 known = [at for at in (alive, last_press, round_.phase_at) if at is not None]
@@ -295,24 +297,26 @@ class LiveRounds:
     async def stage(self, round_id: str, position: int | None = None) -> Stage:
         """What everybody may see: of the current question, or of an earlier one that is to be drawn again."""
         round_ = await self._store.load(round_id)
-        seats = await self._store.seats(round_id)
+        counts = await self._store.counts(round_id)
         at = round_.position if position is None else position
         askings = [asking for asking in round_.askings if asking.position == at]
         revealed = round_.shown(at)
-        answered = await self._store.answered(round_id, at, askings[-1].vote) if askings else frozenset[int]()
         splits: list[Split] = []
+        moved = 0
         if revealed:
             presses = await self._store.presses(round_id, at)
-            factors = {seat.learner_id: seat.factor for seat in seats}
+            factors = {seat.learner_id: seat.factor for seat in await self._store.seats(round_id)}
             splits = [statistics.split(round_, at, asking.vote, presses, factors) for asking in askings]
+            moved = statistics.changed(round_, at, presses, factors)
         return Stage(
             round=round_,
-            seats=len(seats),
-            answered=len(answered),
-            teams=tuple(sum(seat.team == team for seat in seats) for team in range(round_.rules.teams)),
+            seats=sum(counts.values()),
+            answered=await self._store.count_answered(round_id, at, askings[-1].vote) if askings else 0,
+            teams=tuple(counts.get(team, 0) for team in range(round_.rules.teams)),
             question=keyed(round_.quiz.questions[at], at, round_.repairs) if askings else None,
             split=splits[-1] if splits else None,
             first_split=splits[0] if len(splits) > 1 else None,
+            moved=moved,
             board=await self.board(round_id) if revealed or round_.over else None,
         )
 
@@ -386,13 +390,16 @@ class LiveRounds:
     async def save_message(self, round_id: str, kind: str, position: int, channel_id: int, message_id: int) -> None:
         await self._store.save_message(round_id, MessageAt(kind, position, channel_id, message_id))
 
+    async def drop_message(self, round_id: str, kind: str, position: int) -> None:
+        await self._store.drop_message(round_id, kind, position)
+
     # Parts ----------------------------------------------------------------------------------------------------------
 
     async def _waiting(self, round_: LiveRound) -> tuple[int, datetime | None]:
         """How many people have extra time and no answer to the open question yet, and until when."""
         if round_.current is None or round_.phase not in (Phase.ASKING, Phase.CLOSED):
             return 0, None
-        longer = {seat.learner_id: seat.factor for seat in await self._store.seats(round_.id) if seat.factor > 1}
+        longer = await self._store.longer(round_.id)
         if not longer:
             return 0, None
         answered = await self._store.answered(round_.id, round_.position, round_.current.vote)

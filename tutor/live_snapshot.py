@@ -16,7 +16,7 @@ from content import model
 from content.model import Question, Quiz
 from tutor.errors import StoreError
 
-_LEFT_OUT: Final = frozenset({"path", "source", "extra", "media", "line", "select", "description"})
+_LEFT_OUT: Final = frozenset({"path", "source", "extra", "media", "line", "select"})
 _KINDS: Final[Mapping[str, type[Any]]] = {
     kind.__name__: kind
     for kind in (

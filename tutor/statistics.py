@@ -176,3 +176,19 @@ def split(round_: LiveRound, position: int, vote: int, presses: Iterable[Press],
             for option_id in press.response.ids:
                 counts[option_id] = counts.get(option_id, 0) + 1
     return Split(position, vote, len(held), counts, right, key_ids(made))
+
+
+def changed(round_: LiveRound, position: int, presses: Iterable[Press], factors: Mapping[int, float]) -> int:
+    """How many people have another credit on this question than they would have without its repairs."""
+    question = round_.quiz.questions[position]
+    made, plain = keyed(question, position, round_.repairs), Keyed(question)
+    if not made.repaired:
+        return 0
+    held: dict[int, Press] = {}
+    known = list(presses)
+    for asking in (asking for asking in round_.askings if asking.position == position):
+        held |= {learner: press for learner, (press, _) in standing_presses(asking, known, factors, locked=round_.rules.locked).items()}
+    return sum(
+        plain.grade(press.response, round_.language).credit != (0.0 if made.void else made.grade(press.response, round_.language).credit)
+        for press in held.values()
+    )

@@ -13,7 +13,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from sqlite_utils import Database as Connection
 
@@ -29,6 +29,9 @@ from tutor.store.database import Database, first, rows, write
 
 BATCH: Final = 100
 """Presses in one transaction at most: it then takes under 20 ms, so nobody waits long for a later one."""
+GATHER_S: Final = 0.08
+"""Between two transactions of presses. A receipt may take three seconds; 12 transactions a second instead of one for each
+press halve the processor time of a press."""
 _SNAPSHOTS: Final = 64  # unpacked quizzes kept; they never change, and unpacking one takes milliseconds
 _ALIVE: Final = "live rounds alive"
 
@@ -38,7 +41,7 @@ LiveStep = Callable[[LiveRound, datetime | None], LiveRound]
 
 @dataclass(frozen=True, slots=True)
 class MessageAt:
-    """A public message of a round. `kind` is "lobby", "question", "board" or "podium"; `position` is of its question, else 0."""
+    """A public message of a round. `kind` says what it shows; `position` is of its question, or counts messages of its kind."""
 
     kind: str
     position: int
@@ -59,6 +62,7 @@ class LiveStore:
         self._database = database
         self._waiting: list[_Waiting] = []
         self._flusher: asyncio.Task[None] | None = None
+        self._flushed_at = 0.0  # of the loop's clock
         self._quizzes: OrderedDict[str, Quiz] = OrderedDict()  # only the database thread touches it
 
     # Rounds ---------------------------------------------------------------------------------------------------------
@@ -96,11 +100,16 @@ class LiveStore:
         """Raises NotFound."""
         return await self._database.run(lambda connection: self._loaded(connection, round_id))
 
-    async def open_rounds(self) -> list[LiveRound]:
-        """Every round that has not ended, oldest first."""
+    async def open_rounds(self, *, ended_after: datetime) -> list[LiveRound]:
+        """Every round that has not ended, and those ended since that never got their last message; oldest first."""
 
         def work(connection: Connection) -> list[LiveRound]:
-            found = rows(connection, "SELECT id FROM live_rounds WHERE ended_at IS NULL ORDER BY created_at")
+            found = rows(
+                connection,
+                "SELECT id FROM live_rounds WHERE ended_at IS NULL OR (ended_at > ? AND NOT EXISTS"
+                " (SELECT 1 FROM live_messages WHERE round_id = live_rounds.id AND kind = 'podium')) ORDER BY created_at",
+                [ended_after.isoformat()],
+            )
             return [self._loaded(connection, row["id"]) for row in found]
 
         return await self._database.run(work)
@@ -134,18 +143,28 @@ class LiveStore:
         return await self._database.run(work)
 
     def _loaded(self, connection: Connection, round_id: str) -> LiveRound:
-        quiz = self._quizzes.get(round_id)
-        columns = "id, guild_id, channel_id, host_id, language, rules, seed, created_at, phase, state, ended_at"
-        row = first(connection, f"SELECT {columns if quiz else '*'} FROM live_rounds WHERE id = ?", [round_id])
-        if row is None:
+        found = self._loaded_all(connection, [round_id])
+        if round_id not in found:
             raise NotFound("round", round_id)
-        if quiz is None:
-            quiz = self._quizzes[round_id] = restored(json.loads(row["quiz"]))
-        self._quizzes.move_to_end(round_id)
+        return found[round_id]
+
+    def _loaded_all(self, connection: Connection, round_ids: Sequence[str]) -> dict[str, LiveRound]:
+        """The rounds that are there. The quiz of a round never changes and is read once."""
+        known = all(round_id in self._quizzes for round_id in round_ids)
+        columns = "id, guild_id, channel_id, host_id, language, rules, seed, created_at, phase, state, ended_at" if known else "*"
+        marks = ", ".join("?" * len(round_ids))
+        repairs: dict[str, list[Repair]] = {}
+        for row in rows(connection, f"SELECT * FROM live_repairs WHERE round_id IN ({marks}) ORDER BY id", round_ids):
+            repairs.setdefault(row["round_id"], []).append(live_rows.repair_of(row))
+        found: dict[str, LiveRound] = {}
+        for row in rows(connection, f"SELECT {columns} FROM live_rounds WHERE id IN ({marks})", round_ids):
+            quiz = self._quizzes.get(row["id"]) or restored(json.loads(row["quiz"]))
+            self._quizzes[row["id"]] = quiz
+            self._quizzes.move_to_end(row["id"])
+            found[row["id"]] = live_rows.round_of(row, quiz, tuple(repairs.get(row["id"], ())))
         while len(self._quizzes) > _SNAPSHOTS:
             self._quizzes.popitem(last=False)
-        repairs = rows(connection, "SELECT * FROM live_repairs WHERE round_id = ? ORDER BY id", [round_id])
-        return live_rows.round_of(row, quiz, tuple(live_rows.repair_of(repair) for repair in repairs))
+        return found
 
     def _last_press(self, connection: Connection, round_: LiveRound) -> datetime | None:
         if round_.current is None:
@@ -172,12 +191,17 @@ class LiveStore:
         return await receipt
 
     async def _flush(self) -> None:
-        """Save what waits, batch after batch. While one batch is written the next one gathers."""
+        """Save what waits, batch after batch: a press alone at once, many of them a few times a second."""
+        loop = asyncio.get_running_loop()
         try:
             while self._waiting:
+                gather_s = self._flushed_at + GATHER_S - loop.time()
+                if gather_s > 0:
+                    await asyncio.sleep(gather_s)
                 batch = self._waiting[:BATCH]
                 del self._waiting[:BATCH]
                 results: Sequence[Receipt | Exception]
+                self._flushed_at = loop.time()
                 try:
                     results = await self._database.run(lambda connection, batch=batch: self._saved(connection, batch))
                 except Exception as error:  # noqa: BLE001  # each waiting press is told; none may wait for ever
@@ -192,18 +216,26 @@ class LiveStore:
         finally:
             self._flusher = None
 
-    def _saved(self, connection: Connection, batch: Sequence[_Waiting]) -> list[Receipt | TutorError]:
-        known: dict[str, LiveRound] = {}
-        results: list[Receipt | TutorError] = []
+    def _saved(self, connection: Connection, batch: Sequence[_Waiting]) -> list[Receipt | Exception]:
+        by_round: dict[str, list[_Waiting]] = {}
         for waiting in batch:
-            try:
-                round_ = known.get(waiting.round_id)
-                if round_ is None:
-                    round_ = known[waiting.round_id] = self._loaded(connection, waiting.round_id)
-                results.append(_save_press(connection, round_, waiting.press, waiting.name))
-            except TutorError as error:  # of this press alone; it has written nothing
-                results.append(error)
-        return results
+            by_round.setdefault(waiting.round_id, []).append(waiting)
+        results: dict[int, Receipt | Exception] = {}
+        loaded = self._loaded_all(connection, list(by_round))
+        languages = _languages(connection, [waiting.press.learner_id for waiting in batch])
+        for round_id, waitings in by_round.items():
+            round_ = loaded.get(round_id)
+            if round_ is None:
+                results |= {id(waiting): NotFound("round", round_id) for waiting in waitings}
+                continue
+            batch_of = _RoundBatch(connection, round_, waitings, languages)
+            for waiting in waitings:
+                try:
+                    results[id(waiting)] = batch_of.saved(waiting)
+                except TutorError as error:  # of this press alone; it has written nothing
+                    results[id(waiting)] = error
+            batch_of.write(connection)
+        return [results[id(waiting)] for waiting in batch]
 
     async def presses(self, round_id: str, position: int | None = None) -> list[Press]:
         """All presses of a round, or of one of its questions, in the order of their ids."""
@@ -226,6 +258,11 @@ class LiveStore:
             return [live_rows.press_of(row) for row in rows(connection, sql, [round_id, position, learner_id])]
 
         return await self._database.run(work)
+
+    async def count_answered(self, round_id: str, position: int, vote: int) -> int:
+        sql = "SELECT count(DISTINCT learner_id) AS people FROM live_presses WHERE round_id = ? AND position = ? AND vote = ?"
+        row = await self._database.run(lambda connection: first(connection, sql, [round_id, position, vote]))
+        return row["people"] if row else 0
 
     async def answered(self, round_id: str, position: int, vote: int) -> frozenset[int]:
         """Who has answered."""
@@ -258,6 +295,11 @@ class LiveStore:
 
         return await self._database.run(work)
 
+    async def counts(self, round_id: str) -> dict[int | None, int]:
+        """Team (None without teams) -> how many seats."""
+        taken, _ = await self._database.run(lambda connection: _taken(connection, round_id))
+        return taken
+
     async def seats(self, round_id: str) -> list[Seat]:
         """In the order of joining."""
 
@@ -266,6 +308,15 @@ class LiveStore:
             return [live_rows.seat_of(row) for row in found]
 
         return await self._database.run(work)
+
+    async def longer(self, round_id: str) -> dict[int, float]:
+        """The people of a round who have more time than everybody, with their factors; usually nobody."""
+        sql = "SELECT learner_id, factor FROM live_seats WHERE round_id = ? AND factor <> 1"
+        found = await self._database.run(lambda connection: rows(connection, sql, [round_id]))
+        return {row["learner_id"]: live_rows.factor_of(row["factor"]) for row in found}
+
+    async def seat(self, round_id: str, learner_id: int) -> Seat | None:
+        return await self._database.run(lambda connection: _seat(connection, round_id, learner_id))
 
     async def save_factor(self, guild_id: int, learner_id: int, factor: float) -> None:
         """How much longer this person may take, from now on; rounds that have ended keep what they had. 1 removes it."""
@@ -314,6 +365,10 @@ class LiveStore:
         )
         await self._database.run(lambda connection: write(connection, sql, values))
 
+    async def drop_message(self, round_id: str, kind: str, position: int) -> None:
+        sql = "DELETE FROM live_messages WHERE round_id = ? AND kind = ? AND position = ?"
+        await self._database.run(lambda connection: write(connection, sql, (round_id, kind, position)))
+
     async def messages(self, round_id: str) -> dict[tuple[str, int], MessageAt]:
         sql = "SELECT kind, position, channel_id, message_id FROM live_messages WHERE round_id = ?"
         found = await self._database.run(lambda connection: rows(connection, sql, [round_id]))
@@ -338,40 +393,63 @@ class LiveStore:
         return datetime.fromisoformat(row["value"]) if row else None
 
 
-def _save_press(connection: Connection, round_: LiveRound, press: Press, name: str) -> Receipt:
-    seat = _seat(connection, round_.id, press.learner_id)
-    factor = seat.factor if seat else _factor(connection, round_.guild_id, press.learner_id)
-    chosen = first(connection, "SELECT language FROM people WHERE learner_id = ?", [press.learner_id])
-    language = chosen["language"] if chosen else None
-    refusal = refusal_of(round_, seat, press, factor=factor)
-    if refusal is not None:
-        return Receipt(round_, press.position, press.vote, None, refusal, seat=seat, language=language)
-    earlier = [
-        live_rows.press_of(row)
-        for row in rows(
-            connection,
-            "SELECT * FROM live_presses WHERE round_id = ? AND position = ? AND vote = ? AND learner_id = ?",
-            [round_.id, press.position, press.vote, press.learner_id],
+class _RoundBatch:
+    """The presses of one round that share a transaction: what they need is read once for all of them, and written at once."""
+
+    def __init__(self, connection: Connection, round_: LiveRound, waitings: Sequence[_Waiting], languages: dict[int, str | None]) -> None:
+        self._round = round_
+        self._languages = languages
+        self._new_seats: list[tuple[Any, ...]] = []
+        self._new_presses: list[tuple[Any, ...]] = []
+        learners = list({waiting.press.learner_id for waiting in waitings})
+        among = f"learner_id IN ({', '.join('?' * len(learners))})"
+        found = rows(connection, f"SELECT * FROM live_seats WHERE round_id = ? AND {among}", [round_.id, *learners])
+        self._seats = {row["learner_id"]: live_rows.seat_of(row) for row in found}
+        self._factors: dict[int, float] = {}
+        self._taken: dict[int | None, int] = {}
+        self._number = 0
+        if len(self._seats) < len(learners):
+            found = rows(connection, f"SELECT * FROM time_factors WHERE guild_id = ? AND {among}", [round_.guild_id, *learners])
+            self._factors = {row["learner_id"]: live_rows.factor_of(row["factor"]) for row in found}
+            self._taken, self._number = _taken(connection, round_.id)
+        self._earlier: dict[int, list[Press]] = {}
+        if round_.current is not None:  # a press for any other question is refused
+            found = rows(
+                connection,
+                f"SELECT * FROM live_presses WHERE round_id = ? AND position = ? AND vote = ? AND {among}",
+                [round_.id, round_.current.position, round_.current.vote, *learners],
+            )
+            for row in found:
+                self._earlier.setdefault(row["learner_id"], []).append(live_rows.press_of(row))
+
+    def saved(self, waiting: _Waiting) -> Receipt:
+        round_, press = self._round, waiting.press
+        seat = self._seats.get(press.learner_id)
+        factor = seat.factor if seat else self._factors.get(press.learner_id, 1.0)
+        language = self._languages.get(press.learner_id)
+        refusal = refusal_of(round_, seat, press, factor=factor)
+        if refusal is not None:
+            return Receipt(round_, press.position, press.vote, None, refusal, seat=seat, language=language)
+        earlier = self._earlier.setdefault(press.learner_id, [])
+        receipt = judged(round_, seat or Seat(press.learner_id, waiting.name, 0, None, factor), earlier, press)
+        if seat is None:
+            self._number += 1
+            seat = seat_for(round_, press.learner_id, waiting.name, number=self._number, team=None, taken=self._taken, factor=factor)
+            self._taken[seat.team] = self._taken.get(seat.team, 0) + 1
+            self._seats[press.learner_id] = seat
+            self._new_seats.append(_seat_row(round_.id, seat, press.pressed_at))
+        earlier.append(press)
+        answer, at = live_rows.response_json(press.response), live_rows.milliseconds(press.pressed_at)
+        self._new_presses.append((press.press_id, round_.id, press.position, press.vote, press.learner_id, answer, at))
+        return replace(receipt, seat=seat, language=language)
+
+    def write(self, connection: Connection) -> None:
+        connection.conn.executemany(_INSERT_SEAT, self._new_seats)
+        connection.conn.executemany(
+            "INSERT OR IGNORE INTO live_presses (press_id, round_id, position, vote, learner_id, response, pressed_at)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            self._new_presses,
         )
-    ]
-    receipt = judged(round_, seat or Seat(press.learner_id, name, 0, None, factor), earlier, press)
-    if seat is None:
-        seat = _take_seat(connection, round_, press.learner_id, name, None, press.pressed_at)
-    write(
-        connection,
-        "INSERT OR IGNORE INTO live_presses (press_id, round_id, position, vote, learner_id, response, pressed_at)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (
-            press.press_id,
-            round_.id,
-            press.position,
-            press.vote,
-            press.learner_id,
-            live_rows.response_json(press.response),
-            live_rows.milliseconds(press.pressed_at),
-        ),
-    )
-    return replace(receipt, seat=seat, language=language)
 
 
 def _seat(connection: Connection, round_id: str, learner_id: int) -> Seat | None:
@@ -379,19 +457,32 @@ def _seat(connection: Connection, round_id: str, learner_id: int) -> Seat | None
     return live_rows.seat_of(row) if row else None
 
 
+def _languages(connection: Connection, learners: Sequence[int]) -> dict[int, str | None]:
+    """What people chose for themselves, of those who did."""
+    found = rows(connection, f"SELECT learner_id, language FROM people WHERE learner_id IN ({', '.join('?' * len(learners))})", learners)
+    return {row["learner_id"]: row["language"] for row in found}
+
+
+_INSERT_SEAT: Final = "INSERT INTO live_seats (round_id, learner_id, number, name, team, factor, joined_at) VALUES (?, ?, ?, ?, ?, ?, ?)"
+
+
+def _seat_row(round_id: str, seat: Seat, now: datetime) -> tuple[Any, ...]:
+    return (round_id, seat.learner_id, seat.number, seat.name, seat.team, live_rows.stored_factor(seat.factor), now.isoformat())
+
+
 def _take_seat(connection: Connection, round_: LiveRound, learner_id: int, name: str, team: int | None, now: datetime) -> Seat:
-    sql = "SELECT team, count(*) AS people, max(number) AS number FROM live_seats WHERE round_id = ? GROUP BY team"
-    taken = rows(connection, sql, [round_.id])
-    number = max((row["number"] for row in taken), default=0) + 1
-    counts: dict[int | None, int] = {row["team"]: row["people"] for row in taken}
+    taken, number = _taken(connection, round_.id)
     factor = _factor(connection, round_.guild_id, learner_id)
-    seat = seat_for(round_, learner_id, name, number=number, team=team, taken=counts, factor=factor)
-    write(
-        connection,
-        "INSERT INTO live_seats (round_id, learner_id, number, name, team, factor, joined_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (round_.id, learner_id, seat.number, name, seat.team, live_rows.stored_factor(seat.factor), now.isoformat()),
-    )
+    seat = seat_for(round_, learner_id, name, number=number + 1, team=team, taken=taken, factor=factor)
+    write(connection, _INSERT_SEAT, _seat_row(round_.id, seat, now))
     return seat
+
+
+def _taken(connection: Connection, round_id: str) -> tuple[dict[int | None, int], int]:
+    """Seats by team, and the highest number given out."""
+    sql = "SELECT team, count(*) AS people, max(number) AS number FROM live_seats WHERE round_id = ? GROUP BY team"
+    found = rows(connection, sql, [round_id])
+    return {row["team"]: row["people"] for row in found}, max((row["number"] for row in found), default=0)
 
 
 def _factor(connection: Connection, guild_id: int, learner_id: int) -> float:

@@ -161,8 +161,8 @@ live-board-teams = Ομάδες
 live-board-empty = Κανείς δεν έχει πόντους ακόμη.
 live-board-line = { $place } **{ $name }** · { $points }
 live-board-more = { $people ->
-    [one] και 1 ακόμη· τη δική σας τη δείχνει το **Η θέση μου**
-   *[other] και { $people } ακόμη· τη δική σας τη δείχνει το **Η θέση μου**
+    [one] και 1 ακόμη· πατήστε **Η θέση μου** για τη δική σας
+   *[other] και { $people } ακόμη· πατήστε **Η θέση μου** για τη δική σας
 }
 live-podium-title = 🏁 { $title } · τέλος
 live-podium-text = Άτομα: { $people }, ερωτήσεις: { $questions }, δυνατοί πόντοι: { $possible }.

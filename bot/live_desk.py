@@ -1,0 +1,104 @@
+"""What the commands, buttons and timers of live rounds share: the use cases, Discord's clock, the consoles that are open.
+
+Holds no state of a round: that is in the store. What is lost here with a crash is only which consoles update by themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+import discord
+from discord import Interaction
+
+from bot.texts import text
+from tutor.live import GRACE_S
+from tutor.live_service import LiveRounds
+
+LONGEST_GRACE_S: Final = 3.0  # a press that took longer cannot be answered any more: Discord has given up on it
+_FORGET: Final = 0.002  # share by which the clock follows a slower path
+_LAG_KEPT_S: Final = 3.0
+CONSOLE_LIFE: Final = timedelta(minutes=14)
+"""An interaction's token dies after 15 minutes [Discord: interactions/receiving-and-responding]."""
+
+
+def _local_now() -> datetime:
+    return datetime.now(UTC)
+
+
+class DiscordClock:
+    """Discord's time, as far as the ids of interactions show it, and how far we are behind.
+
+    Deadlines are compared with times that Discord gave, so timers have to run by its clock and not by this machine's.
+    """
+
+    def __init__(self, local: Callable[[], datetime] = _local_now) -> None:
+        self._local = local
+        self._offset: timedelta | None = None  # ours minus Discord's, with the shortest way there was
+        self._behind_s = 0.0
+        self._behind_at = datetime.min.replace(tzinfo=UTC)
+
+    def heard(self, made_at: datetime) -> None:
+        """Something that Discord made at this time has arrived."""
+        now = self._local()
+        lag = now - made_at
+        if self._offset is None or lag < self._offset:
+            self._offset = lag
+        else:
+            self._offset += (lag - self._offset) * _FORGET
+        behind_s = (lag - self._offset).total_seconds()
+        if behind_s >= self._behind_s or now - self._behind_at > timedelta(seconds=_LAG_KEPT_S):
+            self._behind_s, self._behind_at = behind_s, now
+
+    def now(self) -> datetime:
+        return self._local() - (self._offset or timedelta())
+
+    @property
+    def grace_s(self) -> float:
+        """How long after a close the reveal waits for presses on their way: longer while we are behind."""
+        recent = self._local() - self._behind_at <= timedelta(seconds=_LAG_KEPT_S)
+        return min(LONGEST_GRACE_S, GRACE_S + (2 * self._behind_s if recent else 0.0))
+
+
+@dataclass(slots=True)
+class Console:
+    """An instructor's private message, which can be edited as long as the token of its last press lives."""
+
+    interaction: Interaction[Any]
+    language: str
+
+
+@dataclass(slots=True)
+class LiveDesk:
+    """A part of the client. `changed` is told of every control and repair, `pressed` of every answer."""
+
+    live: LiveRounds
+    role: str = ""
+    clock: DiscordClock = field(default_factory=DiscordClock)
+    changed: Callable[[str], None] = lambda round_id: None
+    pressed: Callable[[str], None] = lambda round_id: None
+    repaired: Callable[[str], None] = lambda round_id: None
+    consoles: dict[tuple[str, int], Console] = field(default_factory=lambda: dict[tuple[str, int], Console]())
+
+    async def start(self) -> None:
+        pass
+
+    async def aclose(self) -> None:
+        self.consoles.clear()
+
+    def keep_console(self, round_id: str, interaction: Interaction[Any], language: str) -> None:
+        """This message shows a console from now on; an older one of the same person is left as it is."""
+        self.consoles[(round_id, interaction.user.id)] = Console(interaction, language)
+
+    def may_run(self, interaction: Interaction[Any]) -> bool:
+        """Instructors: everybody who may manage the server, and the role of the settings by name or id."""
+        if interaction.permissions.manage_guild or interaction.permissions.administrator:
+            return True
+        roles = interaction.user.roles if isinstance(interaction.user, discord.Member) else []
+        wanted = self.role.casefold()
+        return bool(wanted) and any(wanted in (role.name.casefold(), str(role.id)) for role in roles)
+
+    def refusal(self, language: str) -> str:
+        return text("live-error-role", language, role=self.role) if self.role else text("live-error-role-unset", language)
