@@ -83,7 +83,7 @@ class Conductor:
         conducted = self._rounds.pop(round_id, None)
         if conducted is not None:
             conducted.task.cancel()
-        self.watch(round_id, RoundMessages(self._client, self._desk.live, round_id, all_again=True))
+        self.watch(round_id, RoundMessages(self._client, self._desk, round_id, all_again=True))
 
     def _forget(self, round_id: str, conducted: _Conducted) -> None:
         if self._rounds.get(round_id) is conducted:
@@ -103,8 +103,9 @@ class _Conducted:
     def __init__(self, client: StudyhallClient, desk: LiveDesk, round_id: str, messages: RoundMessages | None) -> None:
         self._desk = desk
         self._id = round_id
-        self._messages = messages or RoundMessages(client, desk.live, round_id)
+        self._messages = messages or RoundMessages(client, desk, round_id)
         self._wake = asyncio.Event()
+        self._changed = True
         self._counts_differ = False
         self._counted_at = 0.0  # of the loop's clock, as all `_at` here
         self._consoles_at = 0.0
@@ -113,6 +114,7 @@ class _Conducted:
         self.task = asyncio.create_task(self._run(), name=f"live round {round_id}")
 
     def changed(self) -> None:
+        self._changed = True
         self._wake.set()
 
     def pressed(self) -> None:
@@ -151,16 +153,12 @@ class _Conducted:
         if due is not None and clock.now() >= due:
             round_ = await live.tick(self._id, now=clock.now(), grace_s=clock.grace_s)
             due = await live.due(round_, grace_s=clock.grace_s)
+            self._changed = True
         left_s = (due - clock.now()).total_seconds() if due else None
         quiet = round_.phase is Phase.ASKING and left_s is not None and left_s < QUIET_S
-        counting = not quiet and loop.time() - self._counted_at >= COUNTS_EVERY_S
-        differing = self._counts_differ
-        if counting:
-            self._counts_differ = False
-        if await self._messages.sync(counts=counting):
-            self._counts_differ = True
-        elif counting and differing:
-            self._counted_at = loop.time()
+        counting = self._counts_differ and not quiet and loop.time() - self._counted_at >= COUNTS_EVERY_S
+        if self._changed or counting:
+            await self._draw(counting=counting)
         if round_.phase is Phase.DISCUSSING:
             await self._messages.open_talk(round_)
         self._refresh_consoles(round_)
@@ -169,6 +167,23 @@ class _Conducted:
             return True
         await self._wait(self._patience(round_, due))
         return False
+
+    async def _draw(self, *, counting: bool) -> None:
+        """Draw what differs. A failed drawing is drawn again, so the marks are taken back."""
+        changed, self._changed = self._changed, False
+        self._counts_differ = self._counts_differ and not counting
+        try:
+            left = await self._messages.sync(counts=counting)
+        except BaseException:
+            self._changed = changed
+            self._counts_differ = self._counts_differ or counting
+            raise
+        self._counts_differ = self._counts_differ or left
+        if self._messages.moved:
+            self._messages.moved = False
+            self.changed()
+        if counting:
+            self._counted_at = asyncio.get_running_loop().time()
 
     def _patience(self, round_: LiveRound, due: datetime | None) -> float | None:
         """Seconds until there is something to do without being woken; None: for as long as it takes."""

@@ -5,6 +5,9 @@ Holds no state of a round: that is in the store. What is lost here with a crash 
 
 from __future__ import annotations
 
+import asyncio
+import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -18,6 +21,8 @@ from tutor.live import GRACE_S
 from tutor.live_service import LiveRounds
 
 LONGEST_GRACE_S: Final = 3.0  # a press that took longer cannot be answered any more: Discord has given up on it
+URGENT_PER_S: Final = 40  # of the 50 that Discord allows a bot: the rest is for what is not drawn here
+COUNTS_PER_S: Final = 20
 _FORGET: Final = 0.002  # share by which the clock follows a slower path
 _LAG_KEPT_S: Final = 3.0
 CONSOLE_LIFE: Final = timedelta(minutes=14)
@@ -62,6 +67,29 @@ class DiscordClock:
         return min(LONGEST_GRACE_S, GRACE_S + (2 * self._behind_s if recent else 0.0))
 
 
+class RequestPace:
+    """Keeps the drawing of all rounds together below Discord's 50 requests a second, counts below half of that.
+
+    Replies to presses are not counted by Discord, and not here.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._sent: deque[float] = deque()
+
+    async def turn(self, *, urgent: bool) -> None:
+        """Wait until a request may be sent. Those that only count leave room for closes and reveals."""
+        most = URGENT_PER_S if urgent else COUNTS_PER_S
+        while len(self._recent()) >= most:  # noqa: ASYNC110  # what it waits for is time
+            await asyncio.sleep(max(0.005, self._sent[-most] + 1.0 - self._clock()))
+        self._sent.append(self._clock())
+
+    def _recent(self) -> deque[float]:
+        while self._sent and self._sent[0] <= self._clock() - 1.0:
+            self._sent.popleft()
+        return self._sent
+
+
 @dataclass(slots=True)
 class Console:
     """An instructor's private message, which can be edited as long as the token of its last press lives."""
@@ -77,6 +105,7 @@ class LiveDesk:
     live: LiveRounds
     role: str = ""
     clock: DiscordClock = field(default_factory=DiscordClock)
+    pace: RequestPace = field(default_factory=RequestPace)
     changed: Callable[[str], None] = lambda round_id: None
     pressed: Callable[[str], None] = lambda round_id: None
     repaired: Callable[[str], None] = lambda round_id: None

@@ -20,10 +20,11 @@ from discord.utils import MISSING
 
 from bot import charts, live_render
 from bot.client import StudyhallClient
+from bot.live_desk import LiveDesk
 from bot.texts import text
 from bot.views import live as buttons
 from tutor.live import Asking, LiveRound, Phase
-from tutor.live_service import LiveRounds, Stage
+from tutor.live_service import Stage
 
 log = logging.getLogger("studyhall.live")
 
@@ -53,12 +54,14 @@ class Wanted:
 
 
 class RoundMessages:
-    def __init__(self, client: StudyhallClient, live: LiveRounds, round_id: str, *, all_again: bool = False) -> None:
+    def __init__(self, client: StudyhallClient, desk: LiveDesk, round_id: str, *, all_again: bool = False) -> None:
         """`all_again`: draw every earlier question too, as after a repair; else only the current and the last one."""
         self._client = client
-        self._live = live
+        self._live = desk.live
+        self._pace = desk.pace
         self._round_id = round_id
         self._all_again = all_again
+        self.moved = False  # a question appeared late, so that its deadline is another one now
         self._drawn: dict[Key, tuple[tuple[object, ...], object]] = {}
 
     async def sync(self, *, counts: bool) -> bool:
@@ -72,7 +75,7 @@ class RoundMessages:
             if drawn is not None and drawn[0] == wanted.hard and not counts:
                 left = True
                 continue
-            if await self._draw(stage.round, wanted):
+            if await self._draw(stage.round, wanted, urgent=drawn is None or drawn[0] != wanted.hard):
                 self._drawn[wanted.key] = (wanted.hard, wanted.soft)
         self._all_again = False
         return left
@@ -91,9 +94,8 @@ class RoundMessages:
             wanted.append(Wanted(("board", round_.boards), (len(round_.repairs),), None, lambda: self._board(stage)))
         if round_.over:
             wanted.append(Wanted(("podium", 0), (len(round_.repairs),), None, lambda: self._podium(stage)))
-        lobby_soft = (stage.seats, stage.teams) if round_.phase is Phase.LOBBY else None
-        phase = "over" if round_.over else "lobby" if round_.phase is Phase.LOBBY else "running"
-        wanted.append(Wanted(("lobby", 0), (phase,), lobby_soft, lambda: self._lobby(stage)))
+        counts = (stage.seats, stage.teams) if round_.phase is Phase.LOBBY else (round_.over,)
+        wanted.append(Wanted(("lobby", 0), (), counts, lambda: self._lobby(stage)))  # nobody looks there once it runs: never first
         for age, asking in enumerate(reversed(round_.askings[:-1]), start=1):
             earlier = self._question(stage, asking, latest=False)
             if age > 1 and not self._all_again and earlier.key not in self._drawn:
@@ -152,12 +154,13 @@ class RoundMessages:
 
     # Sending --------------------------------------------------------------------------------------------------------
 
-    async def _draw(self, round_: LiveRound, wanted: Wanted) -> bool:
+    async def _draw(self, round_: LiveRound, wanted: Wanted, *, urgent: bool) -> bool:
         """Send or edit one message; False when it is not there and is not to be made."""
         known = (await self._live.messages(round_.id)).get(wanted.key)
         if known is None and not wanted.create:
             return True
         content = await wanted.build()
+        await self._pace.turn(urgent=urgent)
         if known is not None:
             try:
                 await self._edit(round_, known.channel_id, known.message_id, content)
@@ -178,7 +181,8 @@ class RoundMessages:
     async def _after_sending(self, round_: LiveRound, wanted: Wanted, message: discord.Message) -> None:
         kind, place = wanted.key
         if kind == "question":
-            await self._live.appeared(round_.id, at=message.created_at)
+            moved = await self._live.appeared(round_.id, at=message.created_at)
+            self.moved = moved.current != round_.current
         elif kind == "board":
             await self._remove(round_, ("board", place - 1))
 

@@ -39,6 +39,7 @@ class Settings(BaseSettings):
         "generic", description="Which fields this server understands."
     )
     live_role: str = Field("", description="Role (name or id) that may run live rounds, beside those who may manage the server.")
+    server_running: int = Field(64, ge=1, description="How many replies this server writes at once; further questions wait their turn.")
     guide_url: str = Field("", description="Where guides are published, e.g. https://example.org/guides; empty: sections open in Discord.")
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="How much is logged to standard error.")
 

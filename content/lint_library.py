@@ -348,5 +348,7 @@ def _question_facts(quiz: Quiz, question: Question, facts: Mapping[str, Any], fi
         if fact not in facts:
             what = f"the fact {fact} does not exist."
             findings.question(quiz, question, "FACT-UNKNOWN", what, f"{similar(fact, facts)}Correct it.", steps)
-    if not question.facts and not isinstance(body, Open | Info):
+    # an open question makes its claims in rubric points, which name their own; its explanation, where there is one, is a claim too
+    claims = question.explanation is not None if isinstance(body, Open) else not isinstance(body, Info)
+    if claims and not question.facts:
         findings.question(quiz, question, "FACT-NONE", "no facts are named.", "Add facts: [T-001].")

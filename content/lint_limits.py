@@ -77,13 +77,15 @@ def _question(quiz: Quiz, question: Question, findings: Findings) -> None:
         _many(quiz, question, len(body.items), "items", findings)
     elif isinstance(body, Match):
         _many(quiz, question, len(body.pairs) + len(body.distractors), "pairs", findings)
+    elif isinstance(body, Open):
+        _many(quiz, question, len(body.rubric), "rubric", findings)
     _embed(quiz, question, findings)
     _fields(quiz, question, findings)
 
 
 def _many(quiz: Quiz, question: Question, count: int, key: str, findings: Findings) -> None:
     if count > OPTIONS:
-        what = f"there are {count} {key}, a select menu holds {OPTIONS}."
+        what = f"there are {count} {'rubric points' if key == 'rubric' else key}, a select menu holds {OPTIONS}."
         findings.question(quiz, question, "LIMIT-CHOICES", what, "Split the question.", (key,))
 
 
@@ -114,9 +116,11 @@ def _fields(quiz: Quiz, question: Question, findings: Findings) -> None:
         ]
     elif isinstance(body, TrueFalse):
         texts += [(f"feedback for {key}".lower(), ("feedback", str(key).lower()), text) for key, text in body.feedback.items()]
-    elif isinstance(body, Open) and body.reference is not None and _longest(body.reference) > DESCRIPTION:
-        what = f"the reference has {_longest(body.reference):,} characters."
-        findings.question(quiz, question, "LIMIT-EMBED", what, f"An embed holds {DESCRIPTION:,}.", ("reference",))
+    elif isinstance(body, Open):
+        texts += [(f"probe {at + 1}", ("probes", str(at)), probe) for at, probe in enumerate(body.probes)]
+        if body.reference is not None and (length := _longest(body.reference)) > DESCRIPTION:
+            what = f"the reference has {length:,} characters."
+            findings.question(quiz, question, "LIMIT-PAGES", what, f"Shorten it to {DESCRIPTION:,} for one page.", ("reference",))
     for name, steps, text in texts:
         length = _longest(text)
         if length > FIELD:

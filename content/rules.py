@@ -91,11 +91,16 @@ _TABLE: Final = (
     # Discord
     Rule("LIMIT-BUTTON", NOTE, "A choice over 80 characters does not fit a button: letters are shown instead."),
     Rule("LIMIT-SELECT", NOTE, "A choice over 100 characters does not fit a select menu: letters are shown instead."),
-    Rule("LIMIT-CHOICES", ERROR, "A question has at most 25 choices, items or pairs, as many as a select menu holds."),
+    Rule("LIMIT-CHOICES", ERROR, "A question has at most 25 choices, items, pairs or rubric points, as many as a select menu holds."),
     Rule("LIMIT-EMBED", ERROR, "Stem and choices together fit an embed description of 4,096 characters."),
+    Rule("LIMIT-PAGES", NOTE, "A reference answer over 4,096 characters does not fit an embed and is shown on several pages."),
     Rule("LIMIT-TITLE", ERROR, "A title fits the 256 characters of an embed title."),
     Rule("LIMIT-NAME", NOTE, "A quiz, guide or course title over 100 characters is cut in command suggestions and thread names."),
-    Rule("LIMIT-FIELD", NOTE, "A feedback, explanation or hint over 1,024 characters does not fit an embed field and is shown on its own."),
+    Rule(
+        "LIMIT-FIELD",
+        NOTE,
+        "A feedback, explanation, hint or probe over 1,024 characters does not fit an embed field and is shown on its own.",
+    ),
     # item writing
     Rule("KEY-POSITION", WARNING, "The keys of a quiz do not gather at one position, nor its true/false answers at one value."),
     Rule("KEY-LENGTH", WARNING, "The longest option is not the right one in more than half of a quiz."),

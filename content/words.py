@@ -97,6 +97,34 @@ def terms(question: str) -> tuple[str, ...]:
     return tuple(found)[:MAX_TERMS]
 
 
+_SCRIPTS: Final = (
+    ("hangul", "\u1100", "\u11ff"),
+    ("hangul", "\uac00", "\ud7af"),
+    ("han", "\u3040", "\u9fff"),
+    ("greek", "\u0370", "\u03ff"),
+    ("cyrillic", "\u0400", "\u04ff"),
+)
+_SCRIPT_OF: Final = {"ko": "hangul", "zh": "han", "ja": "han", "el": "greek", "ru": "cyrillic", "uk": "cyrillic", "bg": "cyrillic"}
+OWN_SCRIPT: Final = 0.3
+"""Share of letters that another script than Latin needs to be the script of a text: terms and code stay Latin in all of them."""
+
+
+def script(text: str) -> str | None:
+    """The script that a text is written in, or None when it has no letters."""
+    letters = [mark for mark in text if mark.isalpha()]
+    counts = {name: sum(low <= mark <= high for mark in letters) for name, low, high in _SCRIPTS}
+    name = max(counts, key=lambda key: counts[key])
+    if not letters:
+        return None
+    return name if counts[name] >= OWN_SCRIPT * len(letters) else "latin"
+
+
+def in_script_of(text: str, language: str) -> bool:
+    """Whether words of the text can be compared with those of this language: both are written in one script."""
+    written = script(text)
+    return written is None or written == _SCRIPT_OF.get(language.partition("-")[0], "latin")
+
+
 def overlap(claim: str, text: str) -> float:
     """The share of the claim's meaning words that the text has too, 0..1; 1 for a claim without any."""
     wanted = terms(claim)

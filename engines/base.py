@@ -30,6 +30,7 @@ class Passage:
     tag: str
     title: str
     text: str
+    nearest: str = ""  # the sentence of it that is nearest to the question in meaning, where that is known
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,9 @@
 """No model at all: the answer is the one or two sentences of the guide that fit the question best, quoted and cited.
 
 It is what learners get with no model, while one starts, and when one fails. Matching is by shared words: word stems where a
-script has spaces, pairs of characters where it has none (Chinese) or glues endings on (Korean). It never rephrases, never
-combines, and says NOT_IN_GUIDE when nothing in the passages shares a word with the question. The same prompt always gives
-the same answer.
+script has spaces, pairs of characters where it has none (Chinese) or glues endings on (Korean); a sentence that was found to be
+the nearest in meaning counts for more, and for a question in another language it is all there is. It never rephrases, never
+combines, and says NOT_IN_GUIDE when nothing in the passages is near the question. The same prompt always gives the same answer.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from engines.base import NOT_IN_GUIDE, Finish, Health, Passage, Prompt, Traits
 
 LONGEST: Final = 700  # characters of one quoted sentence or code block; longer ones read as a page, not as an answer
 SECOND: Final = 0.55  # share of the best score that a second sentence must reach to be worth its place
+NEAREST: Final = 0.5  # what being the nearest in meaning adds, in shares of the best score by words; less for later passages
 
 # Words so common that sharing one says nothing about the subject. Questions are made of them.
 COMMON: Final = frozenset(
@@ -160,10 +161,10 @@ def _stem(word: str) -> str:
 
 
 def best(prompt: Prompt) -> list[Quote]:
-    """At most two quotes, the best first; empty when no passage shares a word with the question."""
+    """At most two quotes, the best first; empty when no passage shares a word with the question and none is known to be near."""
     asked = keys(prompt.question)
     candidates = [quote for passage in prompt.passages for quote in quotes(passage)]
-    if not asked or not candidates:
+    if not candidates:
         return []
     held = [keys(quote.text) for quote in candidates]
     titles = {passage.title: keys(passage.title) for passage in prompt.passages}
@@ -175,9 +176,20 @@ def best(prompt: Prompt) -> list[Quote]:
         title = sum(weight[key] for key in asked if key in titles[quote.title])
         score = own + 0.4 * title if own or quote.first else 0.0  # a title speaks for the whole passage: for its opening first
         scored.append((score * (0.6 if quote.code else 1.0), -at))
+    best_by_words = max(score for score, _ in scored) or 1.0
+    for place, quote in enumerate(candidates):
+        rank = next(rank for rank, passage in enumerate(prompt.passages, start=1) if passage.tag == quote.tag)
+        if _is_nearest(quote, prompt.passages[rank - 1]):
+            scored[place] = (scored[place][0] + NEAREST * best_by_words / rank, -place)
     ranked = [(score, candidates[-place]) for score, place in sorted(scored, reverse=True) if score > 0]
     chosen = [quote for score, quote in ranked[:2] if score >= SECOND * ranked[0][0]]
     return list(dict.fromkeys(chosen))
+
+
+def _is_nearest(quote: Quote, passage: Passage) -> bool:
+    """The nearest sentence was cut by somebody else: white space and list marks may differ."""
+    wanted, there = ("".join(text.split()) for text in (passage.nearest, quote.text))
+    return bool(wanted) and not quote.code and (wanted in there or (len(there) > 20 and there in wanted))
 
 
 class QuotingEngine:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from content import words
-from content.model import Guide, GuideRef, Library, Question, Quiz, Section
+from content.model import Guide, GuideRef, Library, Question, Quiz
 from engines.base import Engine, EngineError, Finish, Prompt
 from tutor import gate, grading, prompting
 from tutor.errors import NotFound, Throttled
@@ -32,6 +32,8 @@ CONSIDERED: Final = 3  # sections offered as most relevant
 ELLIPTIC: Final = 2
 """A question with so few meaning words may be about the one before; a longer one that no section covers is simply not covered."""
 DEADLINE_S: Final = 90.0
+PER_MINUTE: Final = 6  # questions of one learner
+AT_ONCE: Final = 3  # of one learner: one running, two waiting
 TURNS: Final = 2  # earlier questions that a follow-up may refer to
 REMEMBERED: Final = 2_000  # learners whose last turns and hint rungs are kept, in memory only
 
@@ -54,6 +56,23 @@ class Asked:
     locks: tuple[Lock, ...] = ()
 
 
+@dataclass(slots=True)
+class _Line:
+    """One learner's questions, waiting for their turn."""
+
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    waiting: int = 0
+    asked_at: deque[float] = field(default_factory=lambda: deque[float](maxlen=PER_MINUTE))
+
+    def enter(self, now: float) -> None:
+        if self.waiting >= AT_ONCE:
+            raise Throttled(5.0)
+        if len(self.asked_at) == PER_MINUTE and now - self.asked_at[0] < 60.0:
+            raise Throttled(60.0 - (now - self.asked_at[0]))
+        self.asked_at.append(now)
+        self.waiting += 1
+
+
 class Answering:
     def __init__(
         self, library: Library, retriever: Retriever, engine: Engine, quoting: Engine, *, clock: Callable[[], float] = time.monotonic
@@ -66,7 +85,8 @@ class Answering:
         self._clock = clock
         self._turns: OrderedDict[tuple[int, int | None], list[Turn]] = OrderedDict()
         self._rungs: OrderedDict[tuple[int, str, str], int] = OrderedDict()
-        self._running: set[int] = set()
+        self._lines: dict[int, _Line] = {}
+        self._positions: dict[int, int] = {}
         self._warming: set[asyncio.Task[None]] = set()
 
     async def aclose(self) -> None:
@@ -78,23 +98,37 @@ class Answering:
     # Asking ---------------------------------------------------------------------------------------------------------
 
     async def ask(self, asked: Asked) -> AsyncGenerator[TutorReply, None]:
-        """Yield the growing reply; the last one is `complete`. Raises NotFound for an unknown guide, Throttled when this
-        learner's last question is still being answered."""
+        """Yield the growing reply; the last one is `complete`. Closing it early stops the engine.
+
+        One learner's questions are answered one after another. Raises NotFound for an unknown guide, Throttled for a learner who asks
+        more than agreed.
+        """
         if asked.guide_id is not None and asked.guide_id not in self._library.guides:
             raise NotFound("guide", asked.guide_id)
-        if asked.learner_id in self._running:
-            raise Throttled(5.0)
-        self._running.add(asked.learner_id)
+        line = self._lines.setdefault(asked.learner_id, _Line())
+        line.enter(self._clock())
         try:
-            last: TutorReply | None = None
-            async with aclosing(self._reply(asked)) as replies:
-                async for reply in replies:
-                    last = reply
-                    yield reply
-            if last is not None and last.kind in (Kind.ANSWER, Kind.QUOTE):
-                self._remember(asked, last)
+            async with line.turn:
+                last: TutorReply | None = None
+                async with aclosing(self._reply(asked)) as replies:
+                    async for reply in replies:
+                        last = reply
+                        yield reply
+                if last is not None and last.kind in (Kind.ANSWER, Kind.QUOTE):
+                    self._remember(asked, last)
         finally:
-            self._running.discard(asked.learner_id)
+            line.waiting -= 1
+            self._positions.pop(asked.learner_id, None)
+            if len(self._lines) > REMEMBERED:
+                self._lines = {learner: kept for learner, kept in self._lines.items() if kept.waiting}
+
+    def moved(self, learner_id: int, position: int) -> None:
+        """The engine's queue says how many turns away this learner's question is: 1 is next."""
+        self._positions[learner_id] = position
+
+    def position(self, learner_id: int) -> int | None:
+        """How many turns away this learner's waiting question is; None when it is not waiting."""
+        return self._positions.get(learner_id)
 
     def why(self, quiz: Quiz, question: Question, response: Response, *, right: bool, language: str, learner_id: int) -> Asked:
         """The question behind the **Why?** button of a closed question."""
@@ -203,7 +237,7 @@ class Answering:
         guide = hits[0].guide
         sections = [hit.section for hit in hits if hit.guide is guide]
         evidence = prompting.evidence_for(guide, sections, traits)
-        prompt = self._prompt(asked, evidence, sections, guide)
+        prompt = self._prompt(asked, evidence, hits, guide)
         reply = replace(blank, engine=traits.name)
         reader = ClaimReader()
         dropped = 0
@@ -231,6 +265,7 @@ class Answering:
                         quoted = event.quoted
                         break
                     if reply.timings.first_piece_s is None:
+                        self._positions.pop(asked.learner_id, None)
                         reply = replace(reply, timings=replace(reply.timings, first_piece_s=self._clock() - started))
                     if new := taken(event):
                         reply = self._grown(reply, new, started)
@@ -277,15 +312,18 @@ class Answering:
             return await self._retriever.find(f"{history[-1].question} {searched}", guides, limit=CONSIDERED) or hits
         return hits
 
-    def _prompt(self, asked: Asked, evidence: Sequence[Evidence], sections: Sequence[Section], guide: Guide) -> Prompt:
+    def _prompt(self, asked: Asked, evidence: Sequence[Evidence], hits: Sequence[Hit], guide: Guide) -> Prompt:
         tag_of = {item.section.id: item.tag for item in evidence}
+        ours = [hit for hit in hits if hit.guide is guide]
         return prompting.prompt_for(
             asked.question,
             evidence,
-            relevant=[tag_of[section.id] for section in sections if section.id in tag_of],
+            relevant=[tag_of[hit.section.id] for hit in ours if hit.section.id in tag_of],
+            nearest={hit.section.id: hit.nearest for hit in ours},
             language=guide.language if asked.language.partition("-")[0] != guide.language.partition("-")[0] else asked.language,
             history=self._turns.get((asked.learner_id, asked.channel_id), ()) if asked.attempt is None else (),
             attempt=asked.attempt,
+            learner=asked.learner_id,
         )
 
     def _remember(self, asked: Asked, reply: TutorReply) -> None:

@@ -59,6 +59,7 @@ class Item:
     planted: Planted | None = None
     obeys: tuple[str, ...] = ()  # expressions (RE2): a reply that one matches as a whole has obeyed an instruction on its form
     reasons: tuple[str, ...] = ()  # of a refusal that counts as the right one; empty: any
+    original_only: bool = False  # as if no guide had been translated
     split: Split | None = None
     line: int = 0  # where it stands in its file
 
@@ -225,7 +226,9 @@ class Setup:
         return all(getattr(self, name) == getattr(other, name) for name in ("suite", "digest", "engine", "model", "embeddings", "scope"))
 
     def fits(self, when: str | None) -> bool:
-        """Whether a threshold that is meant for such runs (one of WHEN; None: all) is meant for this one."""
+        """Whether a threshold that is meant for such runs (one of WHEN; None: all) is meant for this one: all are for topic scope."""
+        if self.scope != "topic":
+            return False
         return {None: True, "model": self.model is not None, "no-model": self.model is None}.get(
             when, self.embeddings == (when == "embeddings")
         )

@@ -13,10 +13,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from openpyxl import Workbook
-from openpyxl.styles import Font
-from openpyxl.utils import get_column_letter
-
 from content.model import Choices, Question
 from tutor import grading
 from tutor.grading import Arranged, Filled, Paired, Response, Selected, Verdict, Written
@@ -65,6 +61,8 @@ def csv_file(report: Report) -> bytes:
 
 
 def xlsx_file(report: Report) -> bytes:
+    from openpyxl import Workbook  # here, because it takes a third of a second that every start would pay
+
     book = Workbook()
     summary = cast("Any", book.active)
     summary.title = "Summary"
@@ -257,6 +255,9 @@ def _summary(report: Report) -> list[list[Any]]:
 
 def _fill(sheet: Any, table: Sequence[Sequence[Any]]) -> None:
     """`sheet` is openpyxl's, which has no types."""
+    from openpyxl.styles import Font
+    from openpyxl.utils import get_column_letter
+
     for row in table:
         sheet.append([_safe(cell) for cell in row])
     for cell in sheet[1]:

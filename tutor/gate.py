@@ -17,12 +17,21 @@ from content.model import NEUTRAL, Question, Quiz
 from tutor.reply import Reason
 from tutor.search import Hit
 
-COVERAGE: Final = 0.34
-"""Share of a question's information that a section's words must have, where there are no embeddings [tuned on suite A]."""
-NEAR: Final = 0.86
-"""Cosine from which a section covers a question whatever its words are [tuned on suite A]."""
-FAR: Final = 0.80
-"""Cosine below which no section is about the question, whatever words they share [tuned on suite A]."""
+COVERAGE: Final = 0.25
+"""Share of a question's information that a section's words must have, where there are no embeddings [tuned on half of suite A]."""
+NEAR: Final = 0.914
+"""Nearness (see `nearness`) from which a section is taken to cover a question in its own script [tuned on half of suite A]."""
+WEIGHT: Final = 0.2
+"""What shared words add to a cosine: the cosine alone does not tell a question that a guide answers from one on the same subject
+that it does not; questions of the second kind bring words of their own [tuned on half of suite A]."""
+ENOUGH: Final = 0.5
+"""Coverage beyond which more shared words say nothing more."""
+NEAR_ACROSS: Final = 0.82
+"""Cosine from which a section covers a question in another script, where no words can be shared [tuned on half of suite A]."""
+FAR: Final = 0.82
+"""Nearness below which no section is about the question at all [tuned on half of suite A]."""
+FAR_ACROSS: Final = 0.80
+"""The same for a question in another script, by its cosine."""
 ABOUT: Final = 0.5
 """Share of an open question's own words that a question must have to be taken for one about it."""
 
@@ -100,6 +109,11 @@ def hint(lock: Lock, rung: int, language: str) -> tuple[str, str, int] | None:
     return picked.text, picked.language if picked.language != NEUTRAL else language, given
 
 
+def nearness(cosine: float, coverage: float) -> float:
+    """One figure for how sure it is that a section answers, of what embeddings and shared words say."""
+    return cosine + WEIGHT * min(coverage, ENOUGH)
+
+
 def refused(question: str, hits: Sequence[Hit]) -> Reason | None:
     """Why no section can answer this; None when one may."""
     if not words.terms(question) and not any(hit.cosine for hit in hits):
@@ -112,6 +126,10 @@ def refused(question: str, hits: Sequence[Hit]) -> Reason | None:
     cosine = max((hit.cosine for hit in hits if hit.cosine is not None), default=None)
     if cosine is None:
         return None if coverage >= COVERAGE else Reason.NOT_COVERED
-    if cosine < FAR:
+    if words.in_script_of(question, hits[0].guide.language):
+        near, needed, far = nearness(cosine, coverage), NEAR, FAR
+    else:
+        near, needed, far = cosine, NEAR_ACROSS, FAR_ACROSS
+    if near < far:
         return Reason.OFF_TOPIC
-    return None if cosine >= NEAR or coverage >= COVERAGE else Reason.NOT_COVERED
+    return None if near >= needed else Reason.NOT_COVERED

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -113,8 +113,10 @@ def prompt_for(
     language: str,
     history: Sequence[Turn] = (),
     attempt: Attempt | None = None,
+    learner: int | None = None,
+    nearest: Mapping[str, str] | None = None,
 ) -> Prompt:
-    """`relevant` are the tags that retrieval ranked best, the best first."""
+    """`relevant` are the tags that retrieval ranked best, the best first; `nearest` is section id -> its nearest sentence."""
     asked = harmless(question)[:MAX_QUESTION]
     lines: list[str] = []
     if relevant:
@@ -133,6 +135,7 @@ def prompt_for(
     return Prompt(
         messages=(guide_prompt(evidence), *turns, Message("user", "\n".join(lines))),
         question=asked,
-        passages=tuple(Passage(item.tag, item.section.heading, item.text) for item in offered),
+        passages=tuple(Passage(item.tag, item.section.heading, item.text, (nearest or {}).get(item.section.id, "")) for item in offered),
         language=language,
+        learner=learner,
     )

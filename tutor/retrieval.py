@@ -14,7 +14,7 @@ from typing import Final
 from content.model import Guide, GuideRef, Library, preference
 from tutor.search import Hit, Key
 from tutor.store.index import SectionIndex
-from tutor.store.vectors import VectorIndex
+from tutor.store.vectors import Near, VectorIndex
 
 FUSION: Final = 60
 """The constant of reciprocal rank fusion (Cormack, Clarke and Büttcher 2009)."""
@@ -42,10 +42,10 @@ class Retriever:
         """The best sections for the question, all of one guide, the best first."""
         matched = {hit.key: hit for hit in self._words.search(question, guides, limit=POOL)}
         vectors = self.vectors
-        cosines: Mapping[Key, float] = {}
+        near: Mapping[Key, Near] = {}
         if vectors is not None and vectors.ready:
-            cosines = await asyncio.to_thread(vectors.search, question, guides)
-        nearest = list(cosines)[:POOL]
+            near = await asyncio.to_thread(vectors.search, question, guides)
+        nearest = list(near)[:POOL]
         scores: dict[Key, float] = {}
         for ranking in (matched, nearest):
             for rank, key in enumerate(ranking, start=1):
@@ -53,7 +53,8 @@ class Retriever:
         hits: list[Hit] = []
         for key in sorted(scores, key=lambda key: -scores[key]):
             hit = matched.get(key) or self._hit(key)
-            hits.append(replace(hit, cosine=cosines.get(key)))
+            found = near.get(key)
+            hits.append(replace(hit, cosine=found.cosine, nearest=found.sentence) if found else hit)
         return [hit for hit in hits if hit.guide is hits[0].guide][:limit]
 
     def named(self, refs: Sequence[GuideRef], language: str) -> list[Hit]:

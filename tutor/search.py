@@ -22,7 +22,8 @@ class Hit:
     guide: Guide
     section: Section
     coverage: float = 0.0
-    cosine: float | None = None  # of the question and the nearest sentence; None without embeddings
+    cosine: float | None = None  # of the question and the nearest piece; None without embeddings
+    nearest: str = ""  # the sentence of the section that is nearest in meaning; "" without embeddings
     certain: bool = False  # it was named (a quiz question's evidence), not found
 
     @property

@@ -19,6 +19,7 @@ from tutor.answering import Answering, Asked
 from tutor.errors import NotFound, NotYours, StaleAnswer
 from tutor.gate import Lock
 from tutor.grading import Grade, Response
+from tutor.interview import Bank
 from tutor.reply import Citation, Kind, Reason, TutorReply
 from tutor.rounds import Answer, Mode, Round, Score
 from tutor.store.people import PeopleStore
@@ -91,6 +92,7 @@ class Tutor:
         self.people = people
         self.answering = answering
         self.further_locks: list[Callable[[int, int | None, datetime], Awaitable[Sequence[Lock]]]] = []
+        self._bank = Bank.of(library)
         self._rounds = round_store
         self._new_id = new_id
 
@@ -284,8 +286,20 @@ class Tutor:
     # Choosing and reading -------------------------------------------------------------------------------------------
 
     def quizzes(self, typed: str, language: str) -> list[Quiz]:
-        """Quizzes whose title, id or tags have what was typed, those that begin with it first."""
-        return _ranked(self.library.quizzes.values(), typed, lambda quiz: (quiz.title[language], quiz.id, *quiz.tags))
+        """Quizzes that a round can play whose title, id or tags have what was typed, those that begin with it first."""
+        playable = (quiz for quiz in self.library.quizzes.values() if any(map(rounds.playable, quiz.questions)))
+        return _ranked(playable, typed, lambda quiz: (quiz.title[language], quiz.id, *quiz.tags))
+
+    def interview_parts(self, typed: str, language: str) -> list[Quiz]:
+        """Quizzes with open questions, found like `quizzes`."""
+        return _ranked(self.interviews.parts, typed, lambda quiz: (quiz.title[language], quiz.id, *quiz.tags))
+
+    @property
+    def interviews(self) -> Bank:
+        """The open questions of the library there is now."""
+        if self._bank.library is not self.library:
+            self._bank = Bank.of(self.library)
+        return self._bank
 
     def guides(self, typed: str, language: str) -> list[Guide]:
         shown = [guide for guide_id in self.library.guides if (guide := self.library.guide(guide_id, language))]

@@ -7,32 +7,59 @@ together (`compose`). Each module holds the commands of one subject.
 from __future__ import annotations
 
 import errno
+import importlib
 import logging
 import sys
+from typing import Any, Final, cast
 
 import click
 
-from bot.cli import answers, benchmarks, demo, library, manual, model, running
-from bot.sandbox.wire import PortTaken
 from bot.settings import SettingsError
 from content.model import ContentError
 from engines.base import EngineError
-from engines.catalogue import CatalogueError
 from tutor.errors import StoreError, TutorError
 
+# command -> the module that holds it: `check` on a large bank must not wait for Discord's and a model client's imports
+MODULES: Final = {
+    "ask": "answers",
+    "bench": "benchmarks",
+    "check": "library",
+    "demo": "demo",
+    "engine": "engines",
+    "eval": "evaluate",
+    "export": "banks",
+    "import": "banks",
+    "manual": "manual",
+    "model": "model",
+    "run": "running",
+    "sandboxed": "demo",
+}
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+
+FROM_AFAR: Final = ("CatalogueError", "PortTaken")
+"""Errors of modules that are only there when their command was loaded."""
+
+
+class Commands(click.Group):
+    """Loads a command's module when the command is named."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(MODULES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in MODULES:
+            return None
+        module: Any = importlib.import_module(f"bot.cli.{MODULES[cmd_name]}")
+        return next(command for command in module.COMMANDS if command.name == cmd_name)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="studyhall", prog_name="studyhall")
 def cli() -> None:
     """Studyhall: quiz rounds and grounded answers for study groups on Discord.
 
     Begin with `studyhall demo`: it needs no Discord account, no token and no GPU.
     """
-
-
-for module in (demo, running, answers, library, model, benchmarks, manual):
-    for command in module.COMMANDS:
-        cli.add_command(command)
 
 
 def main() -> None:
@@ -55,9 +82,10 @@ def main() -> None:
 
 def one_line(error: BaseException) -> str | None:
     """What an operator reads of a failure that is nobody's bug; None for one that is."""
-    if isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]  # group of anything
-        return one_line(error.exceptions[0])  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
-    if isinstance(error, SettingsError | ContentError | CatalogueError | EngineError | StoreError | TutorError | PortTaken):
+    if isinstance(error, BaseExceptionGroup):
+        inner = cast("BaseExceptionGroup[BaseException]", error).exceptions
+        return one_line(inner[0]) if len(inner) == 1 else None
+    if isinstance(error, SettingsError | ContentError | EngineError | StoreError | TutorError) or type(error).__name__ in FROM_AFAR:
         return str(error).replace("\n", " ")
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:
         where = f" ({error.filename})" if error.filename else ""

@@ -72,7 +72,8 @@ async def crowd_presses(settings: Settings, people: int, spread_s: float, rounds
     async with await Sandbox().start() as sandbox, bot_process(sandbox, settings) as bot:
         await sandbox.ready(LOG_IN_DEADLINE_S)
         crowd = sandbox.crowd(people)
-        asked = await opened(sandbox, rounds, seconds=round(2 * spread_s + LEAD_S) + 4 + rounds // 4)
+        seconds = round(2 * spread_s + LEAD_S) + 4 + rounds // 4
+        asked = await opened(sandbox, crowd, rounds, rng, seconds=seconds, spread_s=spread_s)
         sandbox.world.listeners.append(lambda event: watch_closing(event, asked))
         # in the middle of the time: what a press costs, without closing edits and pictures
         cpu_before = cpu_ms(bot.pid)
@@ -93,18 +94,31 @@ async def crowd_presses(settings: Settings, people: int, spread_s: float, rounds
         }
 
 
-async def opened(sandbox: Sandbox, rounds: int, *, seconds: int) -> list[Asked]:
-    """Open the rounds, each in a thread but for a single one, and start them all."""
+async def opened(
+    sandbox: Sandbox, crowd: Sequence[Person], rounds: int, rng: random.Random, *, seconds: int, spread_s: float
+) -> list[Asked]:
+    """Open the rounds, each in a thread but for a single one, let everybody join, and start them all."""
     host, place = sandbox.person("Ada"), "thread" if rounds > 1 else "here"
     consoles: list[Message] = []
     for _ in range(rounds):
-        act = await host.slash(
-            "live start", quiz=QUIZ, questions=1, seconds=seconds, place=place, channel=CHANNEL, language="en"
-        )  # fmt: skip
+        act = await host.slash("live start", quiz=QUIZ, questions=1, seconds=seconds, place=place, channel=CHANNEL, language="en")
         consoles.append((await act.settled(SETTLE_S)).message)
+    lobbies = [
+        (message, str(button["custom_id"]))
+        for channel in sandbox.world.channels.values()
+        for message in channel.messages.values()
+        for button in message.buttons
+        if button.get("label") == "Join"
+    ]
+    await asyncio.gather(*(joined(person, *lobbies[number % rounds], rng.uniform(0, spread_s)) for number, person in enumerate(crowd)))
     await asyncio.gather(*(host.press(console, label="Start") for console in consoles))
     questions = await sandbox.wait_for(lambda: shown_questions(sandbox, rounds), SETTLE_S)
     return [Asked(message, deadline_of(message)) for message in questions]
+
+
+async def joined(person: Person, lobby: Message, custom_id: str, wait_s: float) -> None:
+    await asyncio.sleep(wait_s)
+    await person.press(lobby, custom_id=custom_id)
 
 
 def shown_questions(sandbox: Sandbox, rounds: int) -> list[Message]:

@@ -8,7 +8,9 @@ from typing import Any
 
 import click
 
+from bot.cli.bench_ask import bench_ask
 from bot.cli.bench_play import bench_play
+from bot.settings import load_settings
 
 
 @click.group()
@@ -22,6 +24,13 @@ def bench() -> None:
 def play(people: int, as_json: bool) -> None:
     """Solo rounds: press to reply while many people play."""
     show(asyncio.run(bench_play(people)), as_json)
+
+
+@bench.command()
+@click.option("--json", "as_json", is_flag=True, help="The figures as JSON.")
+def ask(as_json: bool) -> None:
+    """The embedded model: a guide computed, restored, and asked about by four at once. Takes some minutes."""
+    show(asyncio.run(bench_ask(load_settings())), as_json)
 
 
 def show(figures: dict[str, Any], as_json: bool) -> None:

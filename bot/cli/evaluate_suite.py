@@ -26,7 +26,7 @@ SUITE_KEYS: Final = frozenset({"schema", "id", "version", "title", "thresholds",
 THRESHOLD_KEYS: Final = frozenset({"metric", "group", "at_least", "at_most", "when", "least_items"})
 ITEM_KEYS: Final = frozenset(
     "id category lang question guide expect must must_not evidence_any history open_question closed_question planted obeys reasons"
-    " split".split()
+    " original_only split".split()
 )
 METRICS: Final = (*MEASURES, "refusal_f1", *(f"{time}.{share}" for time in TIMES for share in ("p50", "p95", "slowest")))
 
@@ -123,18 +123,19 @@ class _SuiteReader(Fields):
             closed_question=closed,
             planted=self._planted(entry, guide),
             obeys=self._patterns(entry.entries.get("obeys")),
-            reasons=tuple(self._known(child, "a reason", tuple(Reason)) for child in self.items(entry.entries.get("reasons"), "reasons")),
+            reasons=tuple(self._word(child, "a reason", tuple(Reason)) for child in self.items(entry.entries.get("reasons"), "reasons")),
+            original_only=self.truth(entry.entries.get("original_only"), "original_only", False),
             split=self._split(entry),
             line=self.source.line(node.at),
         )
         return found if self.errors == errors else None
 
-    def _known(self, node: Node, what: str, known: tuple[str, ...]) -> str:
+    def _word(self, node: Node, what: str, known: tuple[str, ...]) -> str:
         return self.one_of(node, what, known, known[0])
 
     def _split(self, entry: MapNode) -> Split | None:
         node = entry.entries.get("split")
-        return None if node is None else Split(self._known(node, "split", tuple(Split)))
+        return None if node is None else Split(self._word(node, "split", tuple(Split)))
 
     def _guide(self, entry: MapNode) -> str | None:
         node = entry.entries.get("guide")

@@ -37,8 +37,10 @@ def command_line(root: click.Group) -> str:
 
 def commands(group: click.Group, prefix: str) -> list[tuple[str, click.Command]]:
     found: list[tuple[str, click.Command]] = []
-    for name, command in sorted(group.commands.items()):
-        if command.hidden:
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if command is None or command.hidden:
             continue
         if isinstance(command, click.Group):
             found += commands(command, f"{prefix} {name}")

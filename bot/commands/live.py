@@ -181,7 +181,7 @@ async def start(
 
 async def present(client: StudyhallClient, desk: LiveDesk, interaction: Interaction[Any], round_: LiveRound, language: str) -> None:
     """Show the lobby to everybody and the console to the instructor; a round that cannot be shown is ended again."""
-    messages = RoundMessages(client, desk.live, round_.id)
+    messages = RoundMessages(client, desk, round_.id)
     try:
         await messages.sync(counts=True)
     except discord.Forbidden:
@@ -315,7 +315,7 @@ async def repair(
     ]
     await interaction.response.send_message(cut("\n".join(lines), 2_000), ephemeral=True)
     if done.round.shown(place - 1):  # before the reveal a note would give the key away
-        await RoundMessages(client, desk.live, round_.id).note(live_render.repair_note(done, round_.language))
+        await RoundMessages(client, desk, round_.id).note(live_render.repair_note(done, round_.language))
     desk.repaired(round_.id)
 
 

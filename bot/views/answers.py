@@ -7,8 +7,10 @@ Mentions are off on the client and escaped here; the only links are to our own s
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
 import time
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any, Final
 
@@ -23,7 +25,10 @@ from bot.views.reading import OpenSection, section_url
 from tutor.answering import Asked
 from tutor.reply import Citation, Kind, TutorReply
 
+log = logging.getLogger("studyhall")
+
 BETWEEN_EDITS_S: Final = 1.2
+UNKNOWN_MESSAGE: Final = 10_008  # [Discord: topics/opcodes-and-status-codes]
 CITED_BUTTONS: Final = 3
 
 _COLOURS: Final = {
@@ -59,27 +64,63 @@ BUTTONS = (HelpfulButton, QuoteButton)
 
 
 async def stream(client: StudyhallClient, interaction: Interaction[Any], asked: Asked, *, ephemeral: bool) -> None:
-    """Answer `asked` as a new message of this interaction."""
+    """Answer `asked` as a new message of this interaction. When its asker dismisses the message, the engine is stopped."""
     await interaction.response.defer(ephemeral=ephemeral, thinking=True)
+    telling = asyncio.create_task(_tell_position(client, interaction, asked.language), name=f"tell position {interaction.id}")
+    try:
+        async with aclosing(client.tutor.answering.ask(asked)) as replies:
+            await _grow(client, interaction, asked, replies, telling)
+    except discord.NotFound as error:
+        if error.code != UNKNOWN_MESSAGE:
+            raise
+        log.info("the asker dismissed the answer of interaction %d", interaction.id)
+    finally:
+        await _ended(telling)
+
+
+async def _grow(
+    client: StudyhallClient,
+    interaction: Interaction[Any],
+    asked: Asked,
+    replies: AsyncGenerator[TutorReply, None],
+    telling: asyncio.Task[None],
+) -> None:
     language = asked.language
     shown_at = 0.0
     last: TutorReply | None = None
-    async with aclosing(client.tutor.answering.ask(asked)) as replies:
-        async for last in replies:
-            if last.complete or not last.sentences:
-                continue
-            if time.monotonic() - shown_at >= BETWEEN_EDITS_S:
-                await interaction.edit_original_response(embed=embed(client, asked, last, language))
-                shown_at = time.monotonic()
-    assert last is not None
-    assert last.complete, "the last reply is complete"
+    async for last in replies:
+        if last.complete or not last.sentences:
+            continue
+        await _ended(telling)
+        if time.monotonic() - shown_at >= BETWEEN_EDITS_S:
+            await interaction.edit_original_response(content=None, embed=embed(client, asked, last, language))
+            shown_at = time.monotonic()
+    assert last is not None, "a question ends in a reply"
+    await _ended(telling)
     reply_id = secrets.token_hex(6)
-    saved = asyncio.create_task(client.tutor.save_reply(reply_id, asked, last, now=interaction.created_at), name=f"save reply {reply_id}")
-    wait = BETWEEN_EDITS_S - (time.monotonic() - shown_at)
-    if shown_at and wait > 0:
-        await asyncio.sleep(wait)
-    await saved
-    await interaction.edit_original_response(embed=embed(client, asked, last, language), view=items(client, reply_id, last, language))
+    await client.tutor.save_reply(reply_id, asked, last, now=interaction.created_at)
+    wait_s = BETWEEN_EDITS_S - (time.monotonic() - shown_at)
+    if shown_at and wait_s > 0:
+        await asyncio.sleep(wait_s)
+    view = items(client, reply_id, last, language)
+    await interaction.edit_original_response(content=None, embed=embed(client, asked, last, language), view=view)
+
+
+async def _tell_position(client: StudyhallClient, interaction: Interaction[Any], language: str) -> None:
+    """While a question waits for its turn, say how many are before it."""
+    told: int | None = None
+    while True:
+        await asyncio.sleep(BETWEEN_EDITS_S)
+        position = client.tutor.answering.position(interaction.user.id)
+        if position is not None and position != told:
+            told = position
+            await interaction.edit_original_response(content=text("ask-waiting", language, position=position))
+
+
+async def _ended(task: asyncio.Task[None]) -> None:
+    """Stop a helper task; whatever it failed with does not matter any more."""
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
 
 
 def embed(client: StudyhallClient, asked: Asked, reply: TutorReply, language: str) -> discord.Embed:

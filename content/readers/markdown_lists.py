@@ -269,7 +269,8 @@ def _fill(block: _Block, lines: list[Line]) -> None:
     """Sort the lines of one question into stem, choices, key and what explains it."""
     explaining = expects_key = False
     table: list[Line] = []
-    for line in lines:
+    for before, line in zip([None, *lines], lines, strict=False):
+        goes_on = before is not None and bool(before.bare)  # no blank line between this one and the one above
         text = _DETAILS.sub("", line.text) if "<" in line.text and not line.code else line.text
         bare = text.strip()
         if line.code:
@@ -325,19 +326,13 @@ def _fill(block: _Block, lines: list[Line]) -> None:
         elif block.options and (text[:2].isspace() or not block.stem):
             block.options[-1].text.append(bare)
         elif block.options:
-            block.options[-1].text.append(bare) if _follows(line, lines) else block.stem.append(replace(line, text=text))
+            block.options[-1].text.append(bare) if goes_on else block.stem.append(replace(line, text=text))
         else:
             block.stem.append(replace(line, text=text))
     if not block.options and table:
         _table_options(block, table)
     if not block.options:
         _bullets(block)
-
-
-def _follows(line: Line, lines: list[Line]) -> bool:
-    """Whether the line above is text, so that this one goes on with it."""
-    before = next((other for other in lines if other.number == line.number - 1), None)
-    return before is not None and bool(before.bare)
 
 
 def _take_key(block: _Block, answer: str, line: Line) -> None:

@@ -18,7 +18,6 @@ from content.readers.markup import KNOWN_TAGS, Pictures, html_to_markdown, keep_
 
 _FENCE: Final = re.compile(r"[ \t]{0,12}(?:>[ \t]?)?(`{3,}|~{3,})")
 _HEADING: Final = re.compile(r"[ \t]{0,3}(#{1,6})[ \t]+(\S.*?)[ \t]*#*[ \t]*$")
-_COMMENT: Final = re.compile(r"<!--(?:(?!-->)[\s\S]){0,20000}-->|\{/\*(?:(?!\*/\})[\s\S]){0,20000}\*/\}")
 _ANCHOR: Final = re.compile(r"<a\s+(?:name|id)\s*=[^<>]{0,200}>\s*(?:</a>)?|\{#[\w-]{1,80}\}", re.IGNORECASE)
 _LAYOUT_ONLY: Final = re.compile(r"\s*(?:</?(?:div|p|center|span|section|article|br)\b[^<>]{0,300}>\s*)+$", re.IGNORECASE)
 _COMPONENT: Final = re.compile(r"\s*</?[A-Z][A-Za-z.]{0,60}(?:\s[^<>]{0,1000})?/?>\s*$")
@@ -74,8 +73,20 @@ def markdown_lines(text: str, report: Report) -> tuple[FrontMatter, list[Line]]:
         if end:
             front = _front_matter("\n".join(lines[1:end]), report)
             first = end + 1
-    body = "\n" * first + _COMMENT.sub(lambda found: "\n" * found.group().count("\n"), "\n".join(lines[first:]))
+    body = "\n" * first + _without_comments("\n".join(lines[first:]))
     return front, list(_cleaned(body.split("\n"), report))
+
+
+def _without_comments(text: str) -> str:
+    """The text with `<!-- -->` and `{/* */}` blanked out; one that does not end is text."""
+    for mark, end in (("<!--", "-->"), ("{/*", "*/}")):
+        parts: list[str] = []
+        at = 0
+        while (start := text.find(mark, at)) >= 0 and (stop := text.find(end, start)) >= 0:
+            parts += (text[at:start], "\n" * text.count("\n", start, stop))
+            at = stop + len(end)
+        text = "".join((*parts, text[at:]))
+    return text
 
 
 def _front_matter(text: str, report: Report) -> FrontMatter:

@@ -19,7 +19,8 @@ from html.entities import html5
 from itertools import pairwise
 from typing import Any, Final, cast
 
-from lxml import etree as _lxml  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType]  # lxml ships no types
+# lxml ships no types; Node below is the typed face of it
+from lxml import etree as _lxml  # pyright: ignore[reportMissingTypeStubs, reportAttributeAccessIssue, reportUnknownVariableType]
 
 from content.model import ContentError
 from content.readers.base import Report

@@ -76,7 +76,7 @@ async def test_an_exam_locks_all_of_its_questions_until_its_end(sandbox: Sandbox
 
 async def test_a_model_is_never_asked_while_a_question_is_open(sandbox: Sandbox, running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     engine = ScriptedEngine([])  # raises when it is asked anything
-    monkeypatch.setattr(compose, "built_engine", lambda settings, on_change=None: engine)
+    monkeypatch.setattr(compose, "built_engine", lambda settings, **hooks: engine)
     async with running(sandbox):
         await sandbox.person("Sam").slash("quiz play", quiz="tensorrt-engines", shuffle=False)
         reply = await answer_of(sandbox, "What happens when the input is outside the profile?", guide="tensorrt-engines")
@@ -88,7 +88,7 @@ async def test_a_models_answer_shows_its_sentences_and_the_quote_behind_them(
     sandbox: Sandbox, running: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     script = [["Layer fusion replaces neighbouring layers by one that behaves the same. ", "It also paints them blue. ", "\n"]]
-    monkeypatch.setattr(compose, "built_engine", lambda settings, on_change=None: ScriptedEngine(script))
+    monkeypatch.setattr(compose, "built_engine", lambda settings, **hooks: ScriptedEngine(script))
     async with running(sandbox):
         message = await answer_of(sandbox, "What does layer fusion do?", guide="tensorrt-engines")
         shown = str(embed(message)["description"])
@@ -100,23 +100,43 @@ async def test_a_models_answer_shows_its_sentences_and_the_quote_behind_them(
 
 async def test_a_model_that_dies_leaves_a_quote(sandbox: Sandbox, running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     script = [[EngineDown("scripted", "gone", "Start it")]]
-    monkeypatch.setattr(compose, "built_engine", lambda settings, on_change=None: ScriptedEngine(script))
+    monkeypatch.setattr(compose, "built_engine", lambda settings, **hooks: ScriptedEngine(script))
     async with running(sandbox):
         message = await answer_of(sandbox, "What does layer fusion do?", guide="tensorrt-engines")
         assert "The language model did not answer in time" in str(embed(message)["description"])
 
 
-async def test_a_second_question_at_once_is_asked_to_wait(sandbox: Sandbox, running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_one_learner_has_one_question_running_and_two_waiting(
+    sandbox: Sandbox, running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
     go = asyncio.Event()
-    monkeypatch.setattr(compose, "built_engine", lambda settings, on_change=None: ScriptedEngine([[go, "Layer fusion is."]]))
+    answer = "Layer fusion replaces neighbouring layers by one that behaves the same."
+    monkeypatch.setattr(compose, "built_engine", lambda settings, **hooks: ScriptedEngine([[go, answer], [answer], [answer]]))
     async with running(sandbox):
         sam = sandbox.person("Sam")
-        first = await sam.slash("ask", question="What does layer fusion do?")
-        second = await sam.slash("ask", question="And what are tactics?")
-        await sandbox.wait_for(lambda: any("still being answered" in m.content for m in sam.messages()), 10)
+        acts = [await sam.slash("ask", question="What does layer fusion do?") for _ in range(4)]
+        await sandbox.wait_for(lambda: "Ask again in a moment" in acts[3].message.content, 10)
         go.set()
-        await sandbox.wait_for(lambda: first.message.buttons, 10)
-        assert second
+        for act in acts[:3]:
+            await sandbox.wait_for(lambda act=act: act.message.buttons, 10)
+            assert answer in str(embed(act.message)["description"])
+
+
+async def test_dismissing_a_growing_answer_stops_the_engine(sandbox: Sandbox, running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    go = asyncio.Event()
+    first = "Layer fusion replaces neighbouring layers by one that behaves the same.\n"
+    engine = ScriptedEngine([[first, go, "Patterns vary with the TensorRT version, data type and GPU.\n", asyncio.Event()]])
+    monkeypatch.setattr(compose, "built_engine", lambda settings, **hooks: engine)
+    async with running(sandbox) as client:
+        sam = sandbox.person("Sam")
+        act = await sam.slash("ask", question="What does layer fusion do?", private=True)
+        await sandbox.wait_for(lambda: act.message.embeds, 10)
+        sam.dismiss(act.message)
+        await asyncio.sleep(1.3)  # the next edit comes no sooner
+        go.set()
+        await sandbox.wait_for(lambda: client.tutor.answering.position(sam.id) is None, 5)
+        again = await sam.slash("help")
+        assert again.message
 
 
 async def test_a_guide_is_paged_to_its_end(sandbox: Sandbox, running: Running) -> None:

@@ -148,6 +148,10 @@ EXAMPLES: dict[str, tuple[Files, int]] = {
         11,
     ),
     "LIMIT-EMBED": (in_quiz("Which flag opens a connection?", "Which? " * 600), 10),
+    "LIMIT-PAGES": (
+        quiz(question(f"  reference: {'Because. ' * 500}\n  rubric: [{{id: a, points: 1, criterion: it}}]\n", kind="open")),
+        10,
+    ),
     "LIMIT-TITLE": (in_quiz("title: TCP", f"title: {LONG}{LONG}{LONG}"), 4),
     "LIMIT-NAME": (in_quiz("title: TCP", f"title: {LONG}{LONG}"), 4),
     "LIMIT-FIELD": (in_quiz("The first segment carries SYN.", "Because. " * 150), 11),

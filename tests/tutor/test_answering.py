@@ -4,6 +4,7 @@ the guide supports it, and every question ends in a reply. Whether a real model'
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -129,15 +130,33 @@ async def test_a_short_follow_up_is_understood_by_the_question_before() -> None:
     assert reply.kind is Kind.ANSWER
 
 
-async def test_a_second_question_while_the_first_runs_is_asked_to_wait_and_an_unknown_guide_is_named() -> None:
-    async with answering(ScriptedEngine([["The outer gate closes at dusk [S1]."]])) as made:
+async def test_a_fourth_question_at_once_is_asked_to_wait_and_an_unknown_guide_is_named() -> None:
+    answer = ["The outer gate closes at dusk [S1]."]
+    async with answering(ScriptedEngine([answer] * 3)) as made:
         first = made.ask(Asked("When does the outer gate close?", "en", 1))
         await anext(first)
+        waiting = [asyncio.create_task(final(made, "When does the outer gate close?")) for _ in range(2)]
+        await asyncio.sleep(0)
         with pytest.raises(Throttled):
             await anext(made.ask(Asked("And the tide?", "en", 1)))
+        await anext(made.ask(Asked("When does the outer gate close?", "en", 2)))  # somebody else is not held up
         await first.aclose()
+        assert [(await task).kind for task in waiting] == [Kind.ANSWER, Kind.ANSWER]
         with pytest.raises(NotFound):
             await anext(made.ask(Asked("x", "en", 1, guide_id="nowhere")))
+
+
+async def test_a_learner_may_ask_six_questions_a_minute() -> None:
+    now = 0.0
+    made = Answering(LIBRARY, Retriever(LIBRARY), QuotingEngine(), QuotingEngine(), clock=lambda: now)
+    for _ in range(6):
+        await final(made, "When does the outer gate close?")
+    with pytest.raises(Throttled) as refused:
+        await final(made, "When does the outer gate close?")
+    assert refused.value.wait_s == 60
+    now = 61.0
+    assert (await final(made, "When does the outer gate close?")).kind is Kind.QUOTE
+    await made.aclose()
 
 
 def test_the_stable_part_of_a_prompt_is_the_same_for_every_question() -> None:

@@ -10,6 +10,7 @@ import hashlib
 import re
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,12 +31,24 @@ def key_of(guide: Guide, section: Section) -> Key:
     return guide.id, guide.language, section.id
 
 
+@dataclass(frozen=True, slots=True)
+class Near:
+    """How near a section is to a question, and its sentence that is nearest ("" when it has none of its own)."""
+
+    cosine: float
+    sentence: str = ""
+    of_sentence: float = -1.0
+
+
 def pieces(section: Section) -> list[str]:
-    """What stands for a section: all of it, its heading, and each of its sentences."""
+    """What stands for a section: first all of it and its heading, then each of its sentences."""
     prose = re.sub(r"```.*?```", " ", f"{section.summary}\n\n{section.body}", flags=re.DOTALL)
     sentences = [part.strip() for part in _END.split(prose) if len(part.strip()) >= SHORTEST]
     whole = f"{section.heading}. {section.summary} {section.body}"[:1_200]
     return list(dict.fromkeys([whole, section.heading, *sentences]))
+
+
+_NOWHERE: Final = Near(-1.0)
 
 
 class VectorIndex:
@@ -48,13 +61,17 @@ class VectorIndex:
         self._path = path
         self._sections = [(guide, section) for guide in guides for section in guide.sections]
         self._matrix: Any = None
-        self._owners: list[Key] = []
+        self._owners: list[tuple[Key, str]] = []  # with the sentence, "" for a piece that is none
 
     def build(self) -> None:
         """Read the vectors that are known and compute the others (about 20 ms a sentence). Interrupted, it goes on later."""
-        owners = [(key_of(guide, section), piece) for guide, section in self._sections for piece in pieces(section)]
+        owners = [
+            (key_of(guide, section), piece, number > 1 and piece != section.heading)
+            for guide, section in self._sections
+            for number, piece in enumerate(pieces(section))
+        ]
         known = self._load()
-        missing = list(dict.fromkeys(piece for _, piece in owners if self._hash(piece) not in known))
+        missing = list(dict.fromkeys(piece for _, piece, _ in owners if self._hash(piece) not in known))
         for start in range(0, len(missing), _BATCH):
             if self._stopped:
                 return
@@ -62,26 +79,31 @@ class VectorIndex:
             fresh = {self._hash(piece): vector for piece, vector in zip(batch, self._embedder.embed(batch, query=False), strict=True)}
             self._save(fresh)
             known |= fresh
-        matrix = b"".join(known[self._hash(piece)] for _, piece in owners)
+        matrix = b"".join(known[self._hash(piece)] for _, piece, _ in owners)
         self._matrix = np.frombuffer(matrix, dtype="<f4").reshape(len(owners), -1) if owners else None
-        self._owners = [owner for owner, _ in owners]
+        self._owners = [(owner, piece if is_sentence else "") for owner, piece, is_sentence in owners]
         self.ready = True
 
     def stop(self) -> None:
         """Let a build in another thread end at its next batch."""
         self._stopped = True
 
-    def search(self, question: str, guides: Sequence[Guide]) -> Mapping[Key, float]:
-        """The best cosine of each section of these guides, best first; empty until built. Takes 10 to 30 ms: not on the loop."""
+    def search(self, question: str, guides: Sequence[Guide]) -> Mapping[Key, Near]:
+        """How near each section of these guides is, the nearest first; empty until built. Takes 10 to 30 ms: not on the loop."""
         if not self.ready or self._matrix is None:
             return {}
         scope = {(guide.id, guide.language) for guide in guides}
         vector = np.frombuffer(self._embedder.embed([question], query=True)[0], dtype="<f4")
-        best: dict[Key, float] = {}
-        for owner, cosine in zip(self._owners, (self._matrix @ vector).tolist(), strict=True):
-            if owner[:2] in scope and cosine > best.get(owner, -1.0):
-                best[owner] = cosine
-        return dict(sorted(best.items(), key=lambda item: -item[1]))
+        best: dict[Key, Near] = {}
+        for (owner, sentence), cosine in zip(self._owners, (self._matrix @ vector).tolist(), strict=True):
+            if owner[:2] not in scope:
+                continue
+            so_far = best.get(owner, _NOWHERE)
+            nearer = sentence and cosine > so_far.of_sentence
+            if nearer or cosine > so_far.cosine:
+                kept = (sentence, cosine) if nearer else (so_far.sentence, so_far.of_sentence)
+                best[owner] = Near(max(cosine, so_far.cosine), *kept)
+        return dict(sorted(best.items(), key=lambda item: -item[1].cosine))
 
     def cosines(self, text: str, others: Sequence[str]) -> list[float]:
         """How near a text is to each of the others, as statements."""

@@ -99,6 +99,7 @@ ask-reason-language = The language model does not write this language well enoug
 ask-refusal-not_covered = The guide does not cover this.
 ask-refusal-off_topic = This is not something that the guides here are about.
 ask-refusal-locked = That question is still open, so its answer stays hidden for now.
+ask-waiting = You are number { $position } in line …
 ask-hint = Hint { $rung }
 ask-hint-open = This question is still open, so here is a hint instead of the answer.
 ask-nearest = Nearest in the guide: { $sections }

@@ -153,6 +153,7 @@ level-beginner = 초급
 level-intermediate = 중급
 level-advanced = 고급
 button-hint = 힌트
+ask-waiting = { $position }번째로 기다리고 있어요 …
 ask-hint = 힌트 { $rung }
 ask-hint-open = 아직 풀고 있는 문제라서 정답 대신 힌트를 드려요.
 ask-reason-locked = 문제를 푸는 동안에는 정답이 드러나지 않도록 가이드를 인용하기만 해요.

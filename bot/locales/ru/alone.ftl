@@ -99,6 +99,7 @@ ask-reason-language = Языковая модель недостаточно х�
 ask-refusal-not_covered = В руководстве об этом не говорится.
 ask-refusal-off_topic = Это не относится к темам здешних руководств.
 ask-refusal-locked = Этот вопрос ещё открыт, поэтому ответ на него пока скрыт.
+ask-waiting = Ваш вопрос в очереди, номер { $position } …
 ask-hint = Подсказка { $rung }
 ask-hint-open = Этот вопрос ещё открыт, поэтому вместо ответа вот подсказка.
 ask-nearest = Ближе всего в руководстве: { $sections }

@@ -153,6 +153,7 @@ level-beginner = 初级
 level-intermediate = 中级
 level-advanced = 高级
 button-hint = 提示
+ask-waiting = 正在排队，您是第 { $position } 位……
 ask-hint = 提示 { $rung }
 ask-hint-open = 这道题还没有作答，所以这里给出提示，而不是答案。
 ask-reason-locked = 题目尚未作答时只引用指南，并略去会泄露答案的内容。
