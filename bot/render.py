@@ -166,6 +166,8 @@ def judged_embed(view: RoundView, judged: Judged, section: Section | None) -> di
     if judged.question.explanation:
         explanation = judged.question.explanation[language]
         embed.add_field(name=text("judged-why", language), value=cut(explanation, FIELD_VALUE), inline=False)
+    else:
+        embed.add_field(name=text("judged-why", language), value=f"-# {text('content-unexplained', language)}", inline=False)
     if section:
         embed.add_field(name=text("judged-section", language), value=cut(f"📖 {section.heading}", FIELD_VALUE), inline=False)
     score = text("round-score", language, points=number(view.score.points), possible=number(view.score.possible))

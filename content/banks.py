@@ -13,7 +13,7 @@ import hashlib
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -245,8 +245,42 @@ def loaded_native(text: str, name: str) -> Quiz:
     return quiz
 
 
-def without_files(quiz: Quiz) -> tuple[Quiz, tuple[Problem, ...]]:
-    """For places that show no pictures: each is named in the text, or linked where it has an address."""
+@dataclass(frozen=True, slots=True)
+class DraftReading:
+    """A file read for use in Discord. `quiz` is what `native` loads as again; None where nothing can be kept."""
+
+    format: str
+    read: int
+    imported: int
+    problems: tuple[Problem, ...]
+    quiz: Quiz | None
+    native: str
+    report: str
+
+
+def read_draft(data: bytes, name: str, format: str | None = None) -> DraftReading:
+    """Read a file all the way to what would be kept. Raises ContentError when it cannot be read at all."""
+    result = read_bank(data, name, format)
+    problems, text, quiz = list(result.problems), "", None
+    if result.quiz is not None:
+        named, more = _without_files(result.quiz)
+        problems += more
+        try:
+            text, quiz, more = native(named)
+            problems += more
+        except ContentError as error:
+            problems.append(Problem(0, Severity.ERROR, "NOTHING-LEFT", "", str(error)))
+    kept = {question.id for question in quiz.questions} if quiz is not None else set[str]()
+    result = replace(
+        result,
+        questions=tuple(question for question in result.questions if question.id in kept),
+        problems=tuple(sorted(problems, key=lambda problem: problem.line)),
+    )
+    return DraftReading(result.format, result.read, result.imported, result.problems, quiz, text, report(result, name))
+
+
+def _without_files(quiz: Quiz) -> tuple[Quiz, list[Problem]]:
+    """Discord drafts show no pictures: each is named in the text, or linked where it has an address."""
     problems: list[Problem] = []
     questions: list[Question] = []
     for question in quiz.questions:
@@ -254,7 +288,7 @@ def without_files(quiz: Quiz) -> tuple[Quiz, tuple[Problem, ...]]:
             what = "its pictures are named or linked in the text: a draft in Discord holds none."
             problems.append(Problem(question.line, Severity.WARNING, "MEDIA-NAMED", question.id, what))
         questions.append(without_pictures(question, question.media))
-    return replace(quiz, questions=tuple(questions)), tuple(problems)
+    return replace(quiz, questions=tuple(questions)), problems
 
 
 def export(quiz: Quiz, format: str, language: str | None = None) -> Export:

@@ -40,7 +40,7 @@ PURE: dict[str, tuple[str, ...]] = {
     "engines.base": ("dataclasses", "enum", "typing", "collections", "__future__"),
 }
 # modules of the tutor that are not pure: use cases, and what they load and save with
-USE_CASES = ("tutor.service", "tutor.answering", "tutor.live_service", "tutor.retrieval", "tutor.store")
+USE_CASES = ("tutor.service", "tutor.answering", "tutor.live_service", "tutor.drafts_service", "tutor.retrieval", "tutor.store")
 IMPURE = ("time", "os", "socket", "asyncio", "sqlite3", "secrets", "subprocess", "aiohttp", *USE_CASES)
 
 

@@ -247,7 +247,7 @@ class Answering:
             nonlocal dropped
             found: list[Sentence] = []
             for claim in reader.finish() if piece is None else reader.feed(piece):
-                sentence = verified(claim, evidence, prompt.question)
+                sentence = verified(claim, evidence, asked.question)
                 if sentence is None or gate.says_a_key(sentence.text, asked.locks):
                     dropped += 1
                 elif worth_adding(sentence, [*reply.sentences, *found]):
@@ -255,14 +255,14 @@ class Answering:
             return found
 
         yield reply
-        failed = quoted = False
+        failed = quoted = cut_off = False
         try:
             stream = engine.stream(prompt, max_tokens=traits.max_tokens, deadline_s=DEADLINE_S)
             async with aclosing(stream) as events:
                 async for event in events:
                     if isinstance(event, Finish):
                         tokens = Tokens(event.prompt_tokens, event.cached_tokens, event.new_tokens)
-                        quoted = event.quoted
+                        quoted, cut_off = event.quoted, event.cut_off
                         break
                     if reply.timings.first_piece_s is None:
                         self._positions.pop(asked.learner_id, None)
@@ -272,7 +272,8 @@ class Answering:
                         yield reply
         except EngineError:
             failed = True
-        reply = self._grown(reply, taken(None), started)
+        if not cut_off and not failed:  # half a sentence is no sentence
+            reply = self._grown(reply, taken(None), started)
         reply = replace(reply, dropped=dropped, tokens=tokens)
         if not reply.sentences:
             covered = not reader.not_in_guide or dropped > 0
@@ -319,7 +320,7 @@ class Answering:
             asked.question,
             evidence,
             relevant=[tag_of[hit.section.id] for hit in ours if hit.section.id in tag_of],
-            nearest={hit.section.id: hit.nearest for hit in ours},
+            nearest_sentences={hit.section.id: hit.nearest for hit in ours},
             language=guide.language if asked.language.partition("-")[0] != guide.language.partition("-")[0] else asked.language,
             history=self._turns.get((asked.learner_id, asked.channel_id), ()) if asked.attempt is None else (),
             attempt=asked.attempt,

@@ -6,6 +6,8 @@ TutorError
 ├── StaleAnswer     the button belongs to a question that this round has left
 ├── BadResponse     what was typed or chosen cannot be an answer to this question
 ├── RoundRunning    the channel has a live round that has not ended
+├── BankRefused     a file that was to be imported cannot be
+├── TooManyDrafts   a guild keeps no more quizzes of its own
 ├── Throttled       this learner asks faster than agreed
 └── StoreError      the database cannot be opened, read or written
 """
@@ -50,3 +52,13 @@ class Throttled(TutorError):
 
 class StoreError(TutorError):
     """The message is one line for the operator: what happened, with the path, and what to do."""
+
+
+class BankRefused(TutorError):
+    """A file is no question bank, is too large, or takes too long. The message is one line for the person who sent it."""
+
+
+class TooManyDrafts(TutorError):
+    def __init__(self, most: int) -> None:
+        super().__init__(f"a guild keeps at most {most} drafts")
+        self.most = most

@@ -2,7 +2,7 @@
 
 The engine is never trusted. A sentence stays when its numbers, units and identifiers stand in a section (or in the
 question) and enough of its meaning words do; a wrong tag is replaced by the right one; a sentence that no section
-supports is dropped. Thresholds were set on the shipped guides with the 1.5B model (docs/evaluation.md).
+supports is dropped, and so is one that obeys an order which was planted in a question or a guide. Thresholds were set on the shipped guides with the 1.5B model (docs/evaluation.md).
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import Final
 
 from content import words
 from engines.base import NOT_IN_GUIDE
-from tutor.prompting import Evidence, harmless
+from tutor import orders
+from tutor.prompting import POLICY, Evidence, harmless
 from tutor.reply import Sentence
 
 SUPPORT: Final = 0.55
@@ -22,6 +23,9 @@ SUPPORT: Final = 0.55
 SUPPORT_CJK: Final = 0.4
 """The same for pairs of letters, where a changed particle breaks two of them."""
 MAX_SENTENCES: Final = 6
+SHOUTED: Final = 0.7
+"""Share of capital letters from which a sentence of more than three words is not one of a guide: its names alone have fewer."""
+POLICY_RUN: Final = 6  # words of our own instructions in a row
 
 _TAG: Final = re.compile(r"[\[(【［]\s*((?:S\s*)?\d{1,3}(?:\s*[,;、]\s*(?:S\s*)?\d{1,3}){0,5})\s*[\])】］]")
 _NUMBER_IN_TAG: Final = re.compile(r"\d{1,3}")
@@ -39,7 +43,14 @@ _EXACT: Final = re.compile(
     r"\d+(?:[.,]\d+)*\s?%?|\b[A-Za-z0-9_]*(?:[a-z][A-Z]|[A-Za-z]\d|\d[A-Za-z]|_)[A-Za-z0-9_]*\b|\b[A-Z]{2,}\b", re.ASCII
 )
 _WORD: Final = re.compile(r"[a-z0-9_]+", re.ASCII)
+_PLAIN_NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*%?")
+_DATA: Final = re.compile(r"\s*[{\[]|.{0,40}\":", re.DOTALL)
+_LANGUAGE: Final = re.compile(r"[A-Za-z0-9+#-]{1,16}")
 _LIST_MARK: Final = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
+
+
+_POLICY_WORDS: Final = re.findall(r"\w+", POLICY.casefold())
+_POLICY_RUNS: Final = tuple(" ".join(_POLICY_WORDS[i : i + POLICY_RUN]) for i in range(len(_POLICY_WORDS) - POLICY_RUN + 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,20 +158,38 @@ def _forms(part: str) -> set[str]:
     return {part, part.replace(",", "."), part.replace(",", "")}
 
 
-def _holds_exactly(claim: str, *sources: str) -> bool:
-    there = set[str]()
-    for source in sources:
-        there.update(form for part in exact_parts(source) for form in _forms(part))
-        there.update(_WORD.findall(words.folded(source)))
+def _holds_exactly(claim: str, section: str, question: str) -> bool:
+    """Every number and identifier stands in the section; of the question, only plain numbers count: names must be the guide's."""
+    there = {form for part in exact_parts(section) for form in _forms(part)} | set(_WORD.findall(words.folded(section)))
+    there.update(part for part in exact_parts(question) if _PLAIN_NUMBER.fullmatch(part))
     return all(_forms(part) & there or part.removesuffix("s") in there for part in exact_parts(claim))
 
 
 def _supports(evidence: Evidence, claim: str, question: str) -> float:
-    """How well a section supports a claim: the share of meaning words found, 0 when a number or identifier is not there."""
+    """How well a section supports a claim: the share of meaning words found, 0 when a number or identifier is not there, or
+    when a word of the claim comes from an order and from nowhere else."""
     text = f"{evidence.section.heading}\n{evidence.text}"
-    if not _holds_exactly(claim, text, question):
+    plain, ordered = orders.parted(question)
+    if not _holds_exactly(claim, text, plain):
         return 0.0
+    if ordered or evidence.ordered:
+        commanded = {*words.terms(ordered), *words.terms(evidence.ordered)}
+        if commanded & set(words.words(claim)) - {*words.words(text), *words.words(plain)}:
+            return 0.0
     return words.overlap(claim, text)
+
+
+def _has_a_form(text: str) -> bool:
+    """Whether a sentence comes in a form that nobody but an attacker asks for: all capitals, or as data."""
+    letters = [mark for mark in text if mark.isalpha()]
+    shouted = sum(mark.isupper() for mark in letters) > SHOUTED * len(letters) and len(text.split()) > 3
+    return shouted or _DATA.match(text) is not None
+
+
+def _repeats_the_policy(text: str) -> bool:
+    """Whether words of the instructions are said in a row, as many as no sentence about a subject would."""
+    there = " ".join(re.findall(r"\w+", text.casefold()))
+    return any(run in there for run in _POLICY_RUNS)
 
 
 def _needed(claim: str) -> float:
@@ -173,6 +202,8 @@ def verified(claim: Claim, evidence: Sequence[Evidence], question: str) -> Sente
     if claim.code:
         return _verified_code(claim, evidence)
     text = clean(claim.text)
+    if _has_a_form(text) or _repeats_the_policy(text):
+        return None
     if len(text) < 8 and not re.search(r"[\u2e80-\U0001ffff]{3}", text):
         return None
     needed = _needed(text)
@@ -192,8 +223,15 @@ def _verified_code(claim: Claim, evidence: Sequence[Evidence]) -> Sentence | Non
     for item in evidence:
         there = "".join(item.text.split())
         if lines and all(line in there for line in lines):
-            return Sentence(claim.text, (item.citation,))
+            return Sentence(_plain_fence(claim.text), (item.citation,))
     return None
+
+
+def _plain_fence(code: str) -> str:
+    """The block with nothing but a language on its first line: an engine may write anything there."""
+    first, *rest = code.splitlines()
+    language = _LANGUAGE.fullmatch(first.strip().strip("`"))
+    return "\n".join([_FENCE + (language.group() if language else ""), *rest[:-1], _FENCE])
 
 
 def worth_adding(sentence: Sentence, so_far: Sequence[Sentence]) -> bool:

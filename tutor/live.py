@@ -370,7 +370,7 @@ class LiveRound:
         if self.paused_at is not None or current is None or now <= alive_until:
             return self
         away = now - alive_until
-        if self.phase in (Phase.CLOSED, Phase.DISCUSSING, Phase.REVEALED):
+        if self.phase in (Phase.DISCUSSING, Phase.REVEALED):
             return replace(self, phase_at=self.phase_at + away if self.phase_at else None)
         if self.phase is not Phase.ASKING or current.deadline is None or current.allotted_s is None or current.deadline <= alive_until:
             return self

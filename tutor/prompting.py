@@ -1,7 +1,8 @@
 """The chat that an engine gets: a part that is the same for every learner of a guide, then the question.
 
 Nothing before the question varies with the asker, the day or the options of a quiz, so a server's prefix cache holds
-it. The key of an open question cannot get in: the types here have no field for one.
+it. The key of an open question cannot get in: the types here have no field for one. Orders to a model (`tutor.orders`) are
+left out of guide text and questions: they are no evidence and no question.
 """
 
 from __future__ import annotations
@@ -14,8 +15,11 @@ from typing import Final
 
 from content.model import Guide, Section
 from engines.base import NOT_IN_GUIDE, Message, Passage, Prompt, Traits
+from tutor import orders
 from tutor.reply import Citation
 
+REPEATED: Final = 2  # sections repeated before the question
+REPEATED_LENGTH: Final = 700  # characters of each: together some 350 tokens, four seconds of a two-core CPU
 MAX_QUESTION: Final = 600  # characters of a learner's question
 
 LANGUAGE_NAMES: Final = {"en": "English", "ko": "Korean", "el": "Greek", "ru": "Russian", "zh": "Chinese"}
@@ -59,7 +63,17 @@ class Evidence:
 
     @property
     def text(self) -> str:
-        return f"{self.section.summary}\n\n{self.section.body}".strip()
+        """What the section says, without paragraphs that give orders to a model."""
+        return orders.parted_guide(self._written)[0].strip()
+
+    @property
+    def ordered(self) -> str:
+        """The paragraphs that were left out."""
+        return orders.parted_guide(self._written)[1]
+
+    @property
+    def _written(self) -> str:
+        return f"{self.section.summary}\n\n{self.section.body}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +91,12 @@ class Attempt:
     stem: str
     chosen: tuple[str, ...]
     right: bool
+
+
+def repeated(item: Evidence) -> str:
+    """A section's text on one line, cut at a length that keeps the part behind the shared prefix short."""
+    line = " ".join(harmless(item.text).split())
+    return line if len(line) <= REPEATED_LENGTH else line[:REPEATED_LENGTH].rsplit(" ", 1)[0]
 
 
 def tokens_about(text: str) -> int:
@@ -114,13 +134,17 @@ def prompt_for(
     history: Sequence[Turn] = (),
     attempt: Attempt | None = None,
     learner: int | None = None,
-    nearest: Mapping[str, str] | None = None,
+    nearest_sentences: Mapping[str, str] | None = None,
 ) -> Prompt:
-    """`relevant` are the tags that retrieval ranked best, the best first; `nearest` is section id -> its nearest sentence."""
-    asked = harmless(question)[:MAX_QUESTION]
+    """`relevant` are the tags that retrieval ranked best, the best first; `nearest_sentences` is section id -> sentence."""
+    asked = harmless(orders.parted(question)[0] or question)[:MAX_QUESTION]
     lines: list[str] = []
-    if relevant:
-        lines.append(f"Most relevant: {', '.join(relevant)}.")
+    by_tag = {item.tag: item for item in evidence}
+    best = [by_tag[tag] for tag in relevant if tag in by_tag]
+    if best and len(evidence) > len(best):
+        # a small model loses its way in a whole guide: what matters stands once more, right before the question
+        lines.append("The sections that matter most for this question:")
+        lines += [f"[{item.tag}] {harmless(item.section.heading)}: {repeated(item)}" for item in best[:REPEATED]]
     if attempt is not None:
         outcome = "which is right" if attempt.right else "which is wrong"
         lines.append(f'Quiz question: "{harmless(attempt.stem)}" The learner chose "{harmless("; ".join(attempt.chosen))}", {outcome}.')
@@ -131,11 +155,11 @@ def prompt_for(
         for turn in history
         for message in (Message("user", harmless(turn.question)[:MAX_QUESTION]), Message("assistant", harmless(turn.answer)))
     ]
-    offered = [item for tag in relevant for item in evidence if item.tag == tag] or list(evidence)
+    offered = best or list(evidence)
     return Prompt(
         messages=(guide_prompt(evidence), *turns, Message("user", "\n".join(lines))),
         question=asked,
-        passages=tuple(Passage(item.tag, item.section.heading, item.text, (nearest or {}).get(item.section.id, "")) for item in offered),
+        passages=tuple(Passage(item.tag, item.section.heading, item.text, (nearest_sentences or {}).get(item.section.id, "")) for item in offered),
         language=language,
         learner=learner,
     )

@@ -10,7 +10,7 @@ import random
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from content import words
 from content.model import Guide, GuideRef, Info, Library, Picked, Question, Quiz, Section, Text
@@ -82,17 +82,39 @@ class GuideView:
         return self.guide.language.partition("-")[0] != self.asked_language.partition("-")[0]
 
 
+class GuildQuizzes(Protocol):
+    """Quizzes that a guild brought itself; `tutor.drafts_service` has them. No id of theirs is one of the library."""
+
+    def quizzes_of(self, guild_id: int | None) -> Sequence[Quiz]: ...
+
+    def find(self, quiz_id: str, guild_id: int | None) -> Quiz | None:
+        """One that this guild may begin a round of."""
+        ...
+
+    def version(self, quiz_id: str, version: int) -> Quiz | None:
+        """One as a round that is under way began with it."""
+        ...
+
+
 class Tutor:
     """Everything that a person can do, except by way of a live round."""
 
     def __init__(
-        self, library: Library, *, round_store: RoundStore, people: PeopleStore, answering: Answering, new_id: Callable[[], str]
+        self,
+        library: Library,
+        *,
+        round_store: RoundStore,
+        people: PeopleStore,
+        answering: Answering,
+        new_id: Callable[[], str],
+        guild_quizzes: GuildQuizzes | None = None,
     ) -> None:
         self.library = library
         self.people = people
         self.answering = answering
         self.further_locks: list[Callable[[int, int | None, datetime], Awaitable[Sequence[Lock]]]] = []
         self._bank = Bank.of(library)
+        self._guild_quizzes = guild_quizzes
         self._rounds = round_store
         self._new_id = new_id
 
@@ -113,7 +135,7 @@ class Tutor:
         rng: random.Random,
     ) -> RoundView:
         """Begin a new round; an unfinished one of the same quiz is ended first. Raises NotFound."""
-        quiz = self._quiz(quiz_id)
+        quiz = self._startable(quiz_id, guild_id)
         unfinished = await self._rounds.open_round(learner_id, quiz_id)
         if unfinished is not None:
             await self._rounds.step(unfinished.id, lambda round_: round_.abandoned(now=now))
@@ -147,8 +169,9 @@ class Tutor:
             self.answering.warm(quiz.guide.guide, language)
         return self._view(round_, now=now)
 
-    async def unfinished(self, learner_id: int, quiz_id: str, *, now: datetime) -> RoundView | None:
-        """The learner's open round of this quiz, to be offered before a new one starts."""
+    async def unfinished(self, learner_id: int, quiz_id: str, *, guild_id: int | None, now: datetime) -> RoundView | None:
+        """The learner's open round of this quiz, to be offered before a new one starts. Raises NotFound."""
+        self._startable(quiz_id, guild_id)
         round_ = await self._rounds.open_round(learner_id, quiz_id)
         return self._view(round_, now=now, resumed=True) if round_ and round_.answers else None
 
@@ -200,7 +223,7 @@ class Tutor:
         """
         found: list[Lock] = []
         for round_ in await self._rounds.open_since(learner_id, now - LOCKED_FOR):
-            quiz = self.library.quizzes.get(round_.quiz_id)
+            quiz = self._known(round_)
             ids = round_.question_ids if round_.mode is Mode.EXAM else (round_.open_question,)
             found += [Lock(quiz, question) for key in ids if quiz and key and (question := quiz.question(key))]
         for more in self.further_locks:
@@ -213,7 +236,7 @@ class Tutor:
         question = self._question(round_, position)
         if question.id != round_.open_question:
             raise StaleAnswer(f"question {question.id!r} is not open")
-        return self.answering.hint(Lock(self._quiz(round_.quiz_id), question), learner_id, round_.language)
+        return self.answering.hint(Lock(self._quiz(round_), question), learner_id, round_.language)
 
     def missed_sections(self, view: RoundView) -> tuple[tuple[Guide, Section], ...]:
         """What to reread: the section of each missed question, each once, in the order asked."""
@@ -238,7 +261,7 @@ class Tutor:
         return Judged(question, answer, grade, grading.right_answer(question, round_.language))
 
     def _view(self, round_: Round, *, now: datetime, judged: Judged | None = None, resumed: bool = False) -> RoundView:
-        quiz = self._quiz(round_.quiz_id)
+        quiz = self._quiz(round_)
         open_question = self._question(round_, round_.position) if round_.open_question else None
         return RoundView(round_, quiz, open_question, rounds.score(round_, quiz, now=now), judged, resumed)
 
@@ -247,16 +270,32 @@ class Tutor:
         _check_owner(round_, learner_id)
         return round_
 
-    def _quiz(self, quiz_id: str) -> Quiz:
+    def _startable(self, quiz_id: str, guild_id: int | None) -> Quiz:
+        """A quiz of the library, or else one that the guild brought itself."""
         quiz = self.library.quizzes.get(quiz_id)
+        if quiz is None and self._guild_quizzes is not None:
+            quiz = self._guild_quizzes.find(quiz_id, guild_id)
         if quiz is None:
             raise NotFound("quiz", quiz_id)
+        return quiz
+
+    def _known(self, round_: Round) -> Quiz | None:
+        """The quiz of a round that has begun."""
+        quiz = self.library.quizzes.get(round_.quiz_id)
+        if quiz is None and self._guild_quizzes is not None:
+            quiz = self._guild_quizzes.version(round_.quiz_id, round_.quiz_version)
+        return quiz
+
+    def _quiz(self, round_: Round) -> Quiz:
+        quiz = self._known(round_)
+        if quiz is None:
+            raise NotFound("quiz", round_.quiz_id)
         return quiz
 
     def _question(self, round_: Round, position: int) -> Question:
         if not 0 <= position < len(round_.question_ids):
             raise StaleAnswer(f"round {round_.id} has no question {position}")
-        question = self._quiz(round_.quiz_id).question(round_.question_ids[position])
+        question = self._quiz(round_).question(round_.question_ids[position])
         if question is None:
             raise NotFound("question", round_.question_ids[position])
         return question
@@ -285,9 +324,13 @@ class Tutor:
 
     # Choosing and reading -------------------------------------------------------------------------------------------
 
-    def quizzes(self, typed: str, language: str) -> list[Quiz]:
-        """Quizzes that a round can play whose title, id or tags have what was typed, those that begin with it first."""
-        playable = (quiz for quiz in self.library.quizzes.values() if any(map(rounds.playable, quiz.questions)))
+    def quizzes(self, typed: str, language: str, *, guild_id: int | None = None) -> list[Quiz]:
+        """Quizzes that a round can play whose title, id or tags have what was typed, those that begin with it first.
+
+        With a guild, those that it brought itself come after those of the library.
+        """
+        own = self._guild_quizzes.quizzes_of(guild_id) if self._guild_quizzes is not None and guild_id is not None else ()
+        playable = (quiz for quiz in (*self.library.quizzes.values(), *own) if any(map(rounds.playable, quiz.questions)))
         return _ranked(playable, typed, lambda quiz: (quiz.title[language], quiz.id, *quiz.tags))
 
     def interview_parts(self, typed: str, language: str) -> list[Quiz]:

@@ -7,12 +7,14 @@ import logging
 import secrets
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 from bot.client import Feature, StudyhallClient
-from bot.commands import ask, guide, help_, interview, live, quiz
+from bot.commands import ask, content, guide, help_, interview, live, quiz
 from bot.settings import Settings, SettingsError
+from content import banks
 from content.load import SHIPPED, load_library
 from content.model import ContentError, Library, Severity
 from engines import embedding, weights
@@ -24,10 +26,12 @@ from engines.openai_http import Flavour, OpenAIEngine, Server
 from engines.quoting import QuotingEngine
 from engines.switching import SwitchingEngine
 from tutor.answering import Answering
+from tutor.drafts_service import Drafts
 from tutor.live_service import LiveRounds
 from tutor.retrieval import Retriever
 from tutor.service import Tutor
 from tutor.store.database import Database
+from tutor.store.drafts import DraftStore
 from tutor.store.live import LiveStore
 from tutor.store.misses import MissStore
 from tutor.store.people import PeopleStore
@@ -124,17 +128,25 @@ async def answering_for(library: Library, settings: Settings, *, on_change: OnEn
 
 
 @asynccontextmanager
-async def tutor_for(settings: Settings, *, on_change: OnEngine | None = None) -> AsyncGenerator[tuple[Tutor, LiveRounds], None]:
-    """What happens alone, and what happens in live rounds: over one library and one database."""
+async def tutor_for(settings: Settings, *, on_change: OnEngine | None = None) -> AsyncGenerator[tuple[Tutor, LiveRounds, Drafts], None]:
+    """What happens alone, in live rounds, and with what a guild brings itself: over one library and one database."""
     library = loaded_library(settings.content, shipped=settings.shipped_library)
     async with AsyncExitStack() as stack:
         database = await Database.open(settings.database)
         stack.push_async_callback(database.close)
         answering = await stack.enter_async_context(answering_for(library, settings, on_change=on_change))
+        drafts = Drafts(library, store=DraftStore(database), banks=banks, answering=answering, new_id=_new_id)
+        for line in await drafts.load(now=datetime.now(UTC)):
+            log.warning("a draft is left out: %s", line)
         tutor = Tutor(
-            library, round_store=RoundStore(database), people=PeopleStore(database), answering=answering, new_id=_new_id
-        )  # fmt: skip
-        yield tutor, LiveRounds(library, store=LiveStore(database), misses=MissStore(database), new_id=_new_id)
+            library,
+            round_store=RoundStore(database),
+            people=PeopleStore(database),
+            answering=answering,
+            new_id=_new_id,
+            guild_quizzes=drafts,
+        )
+        yield tutor, LiveRounds(library, store=LiveStore(database), misses=MissStore(database), new_id=_new_id), drafts
 
 
 def _new_id() -> str:
@@ -152,8 +164,8 @@ async def client_for(settings: Settings) -> AsyncGenerator[StudyhallClient, None
             client.announce(announced[0])
 
     clients: list[StudyhallClient] = []
-    async with tutor_for(settings, on_change=announce) as (tutor, rounds):
-        features = (*FEATURES, live.feature(rounds, role=settings.live_role))
+    async with tutor_for(settings, on_change=announce) as (tutor, rounds, drafts):
+        features = (*FEATURES, live.feature(rounds, role=settings.live_role), content.feature(drafts))
         async with StudyhallClient(tutor, features, guide_url=settings.guide_url) as client:
             clients.append(client)
             client.announce(announced[0] if announced else status_line(tutor.answering.engine.traits, ""))

@@ -10,7 +10,7 @@ from discord.app_commands import Choice, Range
 
 from bot import render
 from bot.client import StudyhallClient
-from bot.commands.choices import languages, suggest_quiz
+from bot.commands.choices import languages, suggest_own_too
 from bot.texts import label, text
 from bot.views import solo
 from bot.views.buttons import client_of
@@ -45,7 +45,7 @@ group = app_commands.Group(name=label("cmd-quiz"), description=label("cmd-quiz.d
     language=languages(),
     mode=[Choice(name=label("choice-practice"), value="practice"), Choice(name=label("choice-exam"), value="exam")],
 )
-@app_commands.autocomplete(quiz=suggest_quiz)
+@app_commands.autocomplete(quiz=suggest_own_too)
 async def play(
     interaction: Interaction[Any],
     quiz: str,
@@ -56,7 +56,7 @@ async def play(
 ) -> None:
     client = client_of(interaction)
     chosen = language or await client.language(interaction)
-    unfinished = await client.tutor.unfinished(interaction.user.id, quiz, now=interaction.created_at)
+    unfinished = await client.tutor.unfinished(interaction.user.id, quiz, guild_id=interaction.guild_id, now=interaction.created_at)
     if unfinished is not None:
         await offer(interaction, unfinished.round.id, unfinished.quiz.id, mode, chosen)
         return

@@ -6,6 +6,7 @@ Proves what a learner sees and that nothing written is kept. Whether the referen
 from __future__ import annotations
 
 import random
+import re
 from itertools import pairwise
 from pathlib import Path
 
@@ -264,6 +265,7 @@ async def test_a_long_answer_stays_whole_and_a_long_reference_is_paged(sandbox: 
         while True:
             page = str(shown.embeds[0]["description"])
             assert page.count("```") % 2 == 0
+            assert ("```cpp\n" in page) is ("int line_" in page)
             seen += [line for line in page.splitlines() if line.startswith("int line_")]
             if not any(button.get("label") == "Next" and not button.get("disabled") for button in shown.buttons):
                 break
@@ -308,6 +310,7 @@ def test_pages_fit_keep_every_character_and_close_their_code(markdown: str, limi
     pages = paged(markdown, limit)
     assert all(0 < len(page) <= limit for page in pages)
     assert all(page.count("```") % 2 == 0 for page in pages)
+    assert not any(set("xy;{}") & set(re.sub(r"```cpp\n.*?\n```", "", page, flags=re.DOTALL)) for page in pages)  # code stays code
     kept = "".join("".join(pages).replace("```cpp", "").replace("```", "").split())
     assert kept == "".join(markdown.replace("```cpp", "").replace("```", "").split())
 

@@ -12,13 +12,12 @@ from typing import Any
 
 import pytest
 
-from bot.cli.compose import client_for
 from bot.client import StudyhallClient
 from bot.sandbox.driver import Person, Sandbox
 from bot.sandbox.launch import point_discord_at
 from bot.sandbox.model import Message
 from bot.sandbox.rates import Rates
-from bot.settings import Settings
+from tests.live.parts import live_client
 
 ROOM = "live-rounds"
 QUIZ = """\
@@ -64,9 +63,13 @@ questions:
 
 
 @asynccontextmanager
-async def logged_in(sandbox: Sandbox, settings: Settings) -> AsyncIterator[StudyhallClient]:
+async def logged_in(sandbox: Sandbox, folder: Path) -> AsyncIterator[StudyhallClient]:
+    """The bot, logged in, with the content and the database of this folder."""
+    quizzes = folder / "content" / "quizzes"
+    quizzes.mkdir(parents=True, exist_ok=True)
+    (quizzes / "harbour.quiz.yaml").write_text(QUIZ, "utf-8")
     point_discord_at(sandbox.url, sandbox.gateway_url)
-    async with client_for(settings) as client:
+    async with live_client(folder, role="Instructor") as client:
         session = asyncio.create_task(client.start(sandbox.token))
         try:
             ready = asyncio.create_task(sandbox.ready(15))
@@ -82,25 +85,6 @@ async def logged_in(sandbox: Sandbox, settings: Settings) -> AsyncIterator[Study
                 await session
 
 
-def settings_in(folder: Path) -> Settings:
-    quizzes = folder / "content" / "quizzes"
-    quizzes.mkdir(parents=True, exist_ok=True)
-    (quizzes / "harbour.quiz.yaml").write_text(QUIZ, "utf-8")
-    return Settings(
-        database=folder / "studyhall.db",
-        content=[folder / "content"],
-        shipped_library=False,
-        engine="quoting",
-        embeddings=False,
-        live_role="Instructor",
-    )
-
-
-@pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    return settings_in(tmp_path)
-
-
 @pytest.fixture
 async def sandbox() -> AsyncIterator[Sandbox]:
     # a real instructor leaves seconds between two controls; these tests do not, and would wait for the channel's 5 edits in 5 s
@@ -112,8 +96,8 @@ async def sandbox() -> AsyncIterator[Sandbox]:
 
 
 @pytest.fixture
-async def bot(sandbox: Sandbox, settings: Settings) -> AsyncIterator[StudyhallClient]:
-    async with logged_in(sandbox, settings) as client:
+async def bot(sandbox: Sandbox, tmp_path: Path) -> AsyncIterator[StudyhallClient]:
+    async with logged_in(sandbox, tmp_path) as client:
         yield client
 
 

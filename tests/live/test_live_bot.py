@@ -7,13 +7,13 @@ import csv
 import io
 import json
 from collections import Counter
+from pathlib import Path
 
 from bot.client import StudyhallClient
 from bot.live_desk import LiveDesk
 from bot.sandbox.driver import Person, Sandbox
 from bot.sandbox.model import GUILD_ID, Message
 from bot.sandbox.wire import Json
-from bot.settings import Settings
 from tests.live.conftest import ROOM, Round, labels, logged_in, newest, opened, read
 
 
@@ -319,9 +319,9 @@ async def test_signals_of_the_lost_and_the_live_split_reach_only_the_console(san
     assert all("██" not in read(message) for message in round_.messages())
 
 
-async def test_after_a_restart_the_round_goes_on_with_the_time_given_back(sandbox: Sandbox, settings: Settings) -> None:
+async def test_after_a_restart_the_round_goes_on_with_the_time_given_back(sandbox: Sandbox, tmp_path: Path) -> None:
     sam, eleni = sandbox.person("Sam"), sandbox.person("Eleni")
-    async with logged_in(sandbox, settings):
+    async with logged_in(sandbox, tmp_path):
         round_ = await opened(sandbox, language="en", seconds=30)
         await round_.press("Start")
         question = await round_.says("question 1 of 5")
@@ -329,7 +329,7 @@ async def test_after_a_restart_the_round_goes_on_with_the_time_given_back(sandbo
         await sam.press(question, custom_id=dusk)
         before = read(question)
     await sandbox.wait_for(lambda: not sandbox.gateway.online, 5)
-    async with logged_in(sandbox, settings):
+    async with logged_in(sandbox, tmp_path):
         await sandbox.wait_for(lambda: read(question) != before, 8)
         assert "Recorded" in (await eleni.press(question, custom_id=dusk)).message.content
         console = (await round_.host.slash("live console", channel=ROOM)).message

@@ -73,9 +73,9 @@ class DraftStore:
             )
             write(
                 connection,
-                "DELETE FROM read_banks WHERE guild_id = :guild AND id NOT IN"
-                " (SELECT id FROM read_banks WHERE guild_id = :guild ORDER BY read_at DESC, rowid DESC LIMIT :most)",
-                {"guild": bank.guild_id, "most": most},
+                "DELETE FROM read_banks WHERE guild_id = ? AND id NOT IN"
+                " (SELECT id FROM read_banks WHERE guild_id = ? ORDER BY read_at DESC, rowid DESC LIMIT ?)",
+                (bank.guild_id, bank.guild_id, most),
             )
 
         await self._database.run(work)
@@ -120,10 +120,10 @@ class DraftStore:
         return [_draft(row) for row in found]
 
     async def save_quiz(self, draft_id: str, version: int, quiz: str, *, taken: str) -> bool:
-        """Replace the text of one version, and forget the proposal that it took up. Whether both were there."""
+        """Replace the text of one version, and empty the proposal that it took up. Whether both were there."""
 
         def work(connection: Connection) -> bool:
-            if write(connection, "DELETE FROM proposals WHERE id = ?", (taken,)) == 0:
+            if write(connection, "UPDATE proposals SET explanation = '' WHERE id = ? AND explanation <> ''", (taken,)) == 0:
                 return False
             changed = write(connection, "UPDATE drafts SET quiz = ? WHERE id = ? AND version = ?", (quiz, draft_id, version))
             return changed == 1
@@ -137,12 +137,16 @@ class DraftStore:
             lambda connection: write(connection, "UPDATE drafts SET removed_at = ? WHERE id = ?", (when, draft_id)) > 0
         )
 
-    async def purge(self, removed_before: datetime) -> None:
-        """Delete for good what was removed before then, with everything proposed for it."""
+    async def purge(self, before: datetime) -> None:
+        """Delete for good what was removed before then, with everything proposed for it, and proposals as old as that."""
 
         def work(connection: Connection) -> None:
-            write(connection, "DELETE FROM drafts WHERE removed_at < ?", (removed_before.isoformat(),))
-            write(connection, "DELETE FROM proposals WHERE draft_id NOT IN (SELECT id FROM drafts)")
+            write(connection, "DELETE FROM drafts WHERE removed_at < ?", (before.isoformat(),))
+            write(
+                connection,
+                "DELETE FROM proposals WHERE made_at < ? OR draft_id NOT IN (SELECT id FROM drafts)",
+                (before.isoformat(),),
+            )
 
         await self._database.run(work)
 
@@ -152,9 +156,7 @@ class DraftStore:
         """A newer proposal for a question takes the place of an older one."""
 
         def work(connection: Connection) -> None:
-            write(
-                connection, "DELETE FROM proposals WHERE draft_id = ? AND question_id = ?", (proposal.draft_id, proposal.question_id)
-            )
+            write(connection, "DELETE FROM proposals WHERE draft_id = ? AND question_id = ?", (proposal.draft_id, proposal.question_id))
             write(
                 connection,
                 "INSERT INTO proposals (id, draft_id, question_id, guide_id, language, explanation, sections, made_by, made_at)"
