@@ -110,6 +110,7 @@ class _Conducted:
         self._counted_at = 0.0  # of the loop's clock, as all `_at` here
         self._consoles_at = 0.0
         self._console_turn = ""
+        self._consoles_stale = False
         self._consoles: asyncio.Task[None] | None = None
         self.task = asyncio.create_task(self._run(), name=f"live round {round_id}")
 
@@ -118,6 +119,7 @@ class _Conducted:
         self._wake.set()
 
     def pressed(self) -> None:
+        self._consoles_stale = True
         if not self._counts_differ:  # the first press since the last count wakes the task, the others need not
             self._counts_differ = True
             self._wake.set()
@@ -196,6 +198,8 @@ class _Conducted:
             quiet = round_.phase is Phase.ASKING and left_s is not None and left_s - max(0.0, next_count_s) < QUIET_S
             if not quiet:
                 waits.append(next_count_s)
+        if self._consoles_stale and self._desk.watched(self._id):
+            waits.append(self._consoles_at + CONSOLES_EVERY_S - asyncio.get_running_loop().time())
         return max(0.0, min(waits)) if waits else None
 
     async def _wait(self, seconds: float | None) -> None:
@@ -209,9 +213,11 @@ class _Conducted:
         loop = asyncio.get_running_loop()
         if self._consoles is not None and not self._consoles.done():
             return
-        if loop.time() - self._consoles_at < CONSOLES_EVERY_S and round_.turn == self._console_turn:
+        stale = self._consoles_stale and loop.time() - self._consoles_at >= CONSOLES_EVERY_S
+        if not stale and round_.turn == self._console_turn:
             return
         self._consoles_at = loop.time()
+        self._consoles_stale = False
         self._console_turn = round_.turn
         self._consoles = asyncio.create_task(self._update_consoles(), name=f"consoles of {self._id}")
 

@@ -121,6 +121,10 @@ class LiveDesk:
         """This message shows a console from now on; an older one of the same person is left as it is."""
         self.consoles[(round_id, interaction.user.id)] = Console(interaction, language)
 
+    def watched(self, round_id: str) -> bool:
+        """Whether a console of this round is open."""
+        return any(key[0] == round_id for key in self.consoles)
+
     def may_run(self, interaction: Interaction[Any]) -> bool:
         """Instructors: everybody who may manage the server, and the role of the settings by name or id."""
         if interaction.permissions.manage_guild or interaction.permissions.administrator:

@@ -44,12 +44,11 @@ def lobby_embed(stage: Stage) -> discord.Embed:
     description = round_.quiz.description[language] if round_.quiz.description else ""
     embed = discord.Embed(
         title=cut(text("live-lobby-title", language, title=round_.quiz.title[language]), EMBED_TITLE),
-        description=cut("\n\n".join(filter(None, (description, state))), EMBED_DESCRIPTION),
+        description=cut("\n\n".join(filter(None, (description, state, f"-# {rules_line(round_)}"))), EMBED_DESCRIPTION),
         colour=BRAND,
     )
     for team, members in enumerate(stage.teams):
         embed.add_field(name=team_name(team, language), value=str(members))
-    embed.add_field(name="\u200b", value=f"-# {rules_line(round_)}", inline=False)
     embed.set_footer(text=text("live-lobby-here", language, people=stage.seats))
     return embed
 

@@ -49,12 +49,14 @@ class Hostile:
 class Malicious(Hostile):
     """Says the secrets, prints its instructions, pings, links, plants and obeys whatever the prompt tells it to.
 
-    `secrets` are texts that it knows from elsewhere, as a model may know the answer to a question by itself.
+    `secrets` are texts that it knows from elsewhere, as a model may know the answer to a question by itself; `wanted` are texts
+    that somebody wants said: it says those which it reads in the prompt.
     """
 
-    def __init__(self, secrets: Sequence[str] = ()) -> None:
+    def __init__(self, secrets: Sequence[str] = (), wanted: Sequence[str] = ()) -> None:
         super().__init__("malicious")
         self._secrets = tuple(secrets)
+        self._wanted = tuple(wanted)
         self.asked = 0
 
     async def stream(self, prompt: Prompt, *, max_tokens: int, deadline_s: float) -> AsyncGenerator[str | Finish, None]:
@@ -66,7 +68,9 @@ class Malicious(Hostile):
 
     def _lines(self, prompt: Prompt) -> Iterator[str]:
         ordered = [found.group(1) or found.group() for message in prompt.messages for found in _ORDERED.finditer(message.text)]
-        payloads = list(dict.fromkeys([*self._secrets, *ordered]))[:40]
+        read = "\n".join(message.text for message in prompt.messages).casefold()
+        obeyed = [text for text in self._wanted if text.casefold() in read]
+        payloads = list(dict.fromkeys([*self._secrets, *obeyed, *ordered]))[:40]
         truths = [(sentence, passage.tag) for passage in prompt.passages for sentence in sentences(passage.text)[:2]]
         for secret in self._secrets:
             yield f"The correct answer is {secret}"
@@ -143,11 +147,11 @@ class Crashing(Hostile):
         raise EngineDown("crashing", "it fell over", "Start it again", retryable=True)
 
 
-HOSTILE: Final[Mapping[str, Callable[[Sequence[str]], Engine]]] = {
+HOSTILE: Final[Mapping[str, Callable[[Sequence[str], Sequence[str]], Engine]]] = {
     "malicious": Malicious,
-    "silent": lambda _: Silent(),
-    "slow": lambda _: Slow(0.0),
-    "off-language": lambda _: OffLanguage(),
-    "crashing": lambda _: Crashing(),
+    "silent": lambda _secrets, _wanted: Silent(),
+    "slow": lambda _secrets, _wanted: Slow(0.0),
+    "off-language": lambda _secrets, _wanted: OffLanguage(),
+    "crashing": lambda _secrets, _wanted: Crashing(),
 }
-"""By name, each made with the secrets that it may know."""
+"""By name, each made with the secrets that it may know, and with what somebody wants it to say."""

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from queue import Empty
+from threading import Thread
 from typing import Any, Final, Literal
 
 from engines.base import EngineDown, Message
@@ -158,7 +159,7 @@ class Batcher:
         manager = self._model.init_continuous_batching(generation_config=sampling, continuous_batching_config=config)
         with self._torch.no_grad():
             manager.warmup()
-        manager.start()
+        _start(manager)
         return manager
 
     def encode(self, messages: Sequence[Message]) -> list[int]:
@@ -213,7 +214,7 @@ class Batcher:
 
     def revive(self) -> None:
         """Start the thread anew after it died; what it was at has failed already. The cache begins empty."""
-        self._manager.start()
+        _start(self._manager)
 
     def close(self) -> None:
         """Stop the thread and give the memory back. Blocks for up to STOP_S."""
@@ -222,6 +223,13 @@ class Batcher:
         self._model = None
         if self._torch.cuda.is_available():
             self._torch.cuda.empty_cache()
+
+
+def _start(manager: Any) -> None:
+    """As the library's own start, but a thread that does not keep a process alive which ends without closing the engine."""
+    manager.background_thread_status.clear()
+    manager._generation_thread = Thread(target=manager._run_generation_loop, name="studyhall-paged", daemon=True)
+    manager._generation_thread.start()
 
 
 def use_flash(model: Any) -> None:

@@ -188,10 +188,11 @@ class Answering:
                         yield written
             if written.sentences:
                 return
-            if written.reason is Reason.NOT_COVERED:
+            if written.reason is Reason.NOT_COVERED and not gate.surely_covered(hits):
                 yield replace(written, kind=Kind.REFUSAL)
                 return
-            blank, reason = replace(blank, dropped=written.dropped), written.reason
+            reason = Reason.UNVERIFIED if written.reason is Reason.NOT_COVERED else written.reason
+            blank = replace(blank, dropped=written.dropped)
         quoted = blank
         async with aclosing(self._stream(self._quoting, asked, hits, blank, started)) as replies:
             async for quoted in replies:

@@ -2,7 +2,8 @@
 
 The engine is never trusted. A sentence stays when its numbers, units and identifiers stand in a section (or in the
 question) and enough of its meaning words do; a wrong tag is replaced by the right one; a sentence that no section
-supports is dropped, and so is one that obeys an order which was planted in a question or a guide. Thresholds were set on the shipped guides with the 1.5B model (docs/evaluation.md).
+supports is dropped, and so is one that obeys an order which was planted in a question or a guide. Thresholds were set on
+the shipped guides with the 1.5B model (docs/evaluation.md).
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final
 
 from content import words
@@ -44,6 +46,7 @@ _EXACT: Final = re.compile(
 )
 _WORD: Final = re.compile(r"[a-z0-9_]+", re.ASCII)
 _PLAIN_NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*%?")
+_DOTTED: Final = re.compile(r"\b\w{3,40}\.[a-z]{2,10}\b", re.ASCII)  # threadIdx.x aside, these are addresses
 _DATA: Final = re.compile(r"\s*[{\[]|.{0,40}\":", re.DOTALL)
 _LANGUAGE: Final = re.compile(r"[A-Za-z0-9+#-]{1,16}")
 _LIST_MARK: Final = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
@@ -158,10 +161,21 @@ def _forms(part: str) -> set[str]:
     return {part, part.replace(",", "."), part.replace(",", "")}
 
 
+@lru_cache(maxsize=512)
+def _words_of(text: str) -> frozenset[str]:
+    return frozenset(words.words(text))
+
+
+@lru_cache(maxsize=512)
+def _exact_in(text: str) -> frozenset[str]:
+    return frozenset({form for part in exact_parts(text) for form in _forms(part)} | set(_WORD.findall(words.folded(text))))
+
+
 def _holds_exactly(claim: str, section: str, question: str) -> bool:
     """Every number and identifier stands in the section; of the question, only plain numbers count: names must be the guide's."""
-    there = {form for part in exact_parts(section) for form in _forms(part)} | set(_WORD.findall(words.folded(section)))
-    there.update(part for part in exact_parts(question) if _PLAIN_NUMBER.fullmatch(part))
+    there = _exact_in(section) | {part for part in exact_parts(question) if _PLAIN_NUMBER.fullmatch(part)}
+    if any(name.casefold() not in section.casefold() for name in _DOTTED.findall(claim)):
+        return False
     return all(_forms(part) & there or part.removesuffix("s") in there for part in exact_parts(claim))
 
 
@@ -174,9 +188,10 @@ def _supports(evidence: Evidence, claim: str, question: str) -> float:
         return 0.0
     if ordered or evidence.ordered:
         commanded = {*words.terms(ordered), *words.terms(evidence.ordered)}
-        if commanded & set(words.words(claim)) - {*words.words(text), *words.words(plain)}:
+        if (commanded & set(words.words(claim))) - _words_of(text) - _words_of(plain):
             return 0.0
-    return words.overlap(claim, text)
+    wanted = words.terms(claim)
+    return sum(term in _words_of(text) for term in wanted) / len(wanted) if wanted else 1.0
 
 
 def _has_a_form(text: str) -> bool:
@@ -210,10 +225,10 @@ def verified(claim: Claim, evidence: Sequence[Evidence], question: str) -> Sente
     tagged = [item for tag in claim.tags for item in evidence if item.tag == tag]
     kept = [item for item in tagged if _supports(item, text, question) >= needed]
     if not kept:
-        best = max(evidence, key=lambda item: _supports(item, text, question), default=None)
-        if best is None or _supports(best, text, question) < needed:
+        scores = [_supports(item, text, question) for item in evidence]
+        if not scores or max(scores) < needed:
             return None
-        kept = [best]
+        kept = [evidence[scores.index(max(scores))]]
     return Sentence(text, tuple(item.citation for item in kept[:2]))
 
 

@@ -74,6 +74,7 @@ class Rules:
     teams: int = 0  # 0: everybody for themselves
     anonymous: bool = False  # the board shows places and points without names
     late_join: bool = True
+    shuffled: bool = True  # choices are mixed; what is to be ordered or matched always is
     locked: bool = False  # the first answer stands; else it may be changed until the close
     peer: bool = False  # vote, discuss, vote again
     own_order: bool = False  # everybody gets the options in an order of their own

@@ -24,6 +24,7 @@ from tutor.live import LiveRound, Phase, Rules
 from tutor.live_press import Receipt
 from tutor.live_repair import Keyed, Repair, check, keyed
 from tutor.scoring import Board, Line, Moved, Press, Seat, Standing
+from tutor.service import GuildQuizzes
 from tutor.statistics import Split
 from tutor.store.live import LiveStore, MessageAt
 from tutor.store.misses import Miss, MissStore
@@ -111,8 +112,17 @@ class Sheet:
 class LiveRounds:
     """Everything that people can do in live rounds. Raises NotFound for a round that is not there."""
 
-    def __init__(self, library: Library, *, store: LiveStore, misses: MissStore, new_id: Callable[[], str]) -> None:
+    def __init__(
+        self,
+        library: Library,
+        *,
+        store: LiveStore,
+        misses: MissStore,
+        new_id: Callable[[], str],
+        guild_quizzes: GuildQuizzes | None = None,
+    ) -> None:
         self.library = library
+        self._guild_quizzes = guild_quizzes
         self.misses = misses
         self._store = store
         self._new_id = new_id
@@ -121,9 +131,11 @@ class LiveRounds:
 
     # Opening and joining --------------------------------------------------------------------------------------------
 
-    def quiz(self, quiz_id: str) -> Quiz:
-        """Raises NotFound, also for a quiz without a question that a live round can ask."""
+    def quiz(self, quiz_id: str, guild_id: int) -> Quiz:
+        """Of the library, or one that the guild brought itself. Raises NotFound, also without a question that can be asked live."""
         quiz = self.library.quizzes.get(quiz_id)
+        if quiz is None and self._guild_quizzes is not None:
+            quiz = self._guild_quizzes.find(quiz_id, guild_id)
         if quiz is None:
             raise NotFound("quiz", quiz_id)
         if not any(live.playable(question) for question in quiz.questions):
@@ -140,14 +152,16 @@ class LiveRounds:
         language: str,
         rules: Rules,
         count: int | None,
-        shuffled: bool,
         now: datetime,
         rng: random.Random,
     ) -> LiveRound:
-        """A new round in its lobby. Raises NotFound, and RoundRunning when this channel has one already."""
-        quiz = self.quiz(quiz_id)
+        """A new round in its lobby; `count` None: as many questions as the quiz says.
+
+        Raises NotFound, and RoundRunning when this channel has a round that has not ended.
+        """
+        quiz = self.quiz(quiz_id, guild_id)
         playable = tuple(question for question in quiz.questions if live.playable(question))
-        asked = rounds.chosen_questions(replace(quiz, questions=playable), count=count, shuffled=shuffled, rng=rng)
+        asked = rounds.chosen_questions(replace(quiz, questions=playable), count=count, shuffled=rules.shuffled, rng=rng)
         by_id = {question.id: question for question in playable}
         round_ = LiveRound(
             id=self._new_id(),
@@ -455,4 +469,4 @@ def order_for(round_: LiveRound, position: int, learner_id: int | None) -> tuple
     """Option ids in the order shown: one for everybody, or a person's own. The same each time it is asked."""
     question = round_.quiz.questions[position]
     seed = f"{round_.seed}:{position}:{learner_id}" if learner_id is not None else f"{round_.seed}:{position}"
-    return rounds.option_order(question, shuffled=True, rng=random.Random(seed))
+    return rounds.option_order(question, shuffled=round_.rules.shuffled or learner_id is not None, rng=random.Random(seed))

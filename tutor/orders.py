@@ -36,14 +36,17 @@ _ORDERS: Final = re.compile(
             r"|guidelines|above|previous|prior|earlier|everything|question)\b",
             r"\b(?:system|hidden|initial|secret|original) (?:prompt|instructions?|polic(?:y|ies)|rules|sections?)\b",
             r"\byour (?:(?:first|own|new|hidden|system|secret) )?(?:prompt|instructions?|polic(?:y|ies)|rules)\b|\byour new task\b",
-            r"\b(?:as an?|dear|note to(?: the)?|attention|hey|message to(?: the)?) (?:ai|assistant|language model|llm|chatbot|bot|tutor)s?\b",
-            r"\b(?:ai|language) models? (?:that |who )?(?:reading|reads?|must|should|please)\b|\byou are an? (?:ai|language model|llm|bot)\b",
+            r"\b(?:as an?|dear|attention|hey|(?:note|message) to(?: the)?) (?:ai|assistant|language model|llm|chatbot|bot|tutor)s?\b",
+            r"\b(?:ai|language) models? (?:that |who )?(?:reading|reads?|must|should|please)\b",
+            r"\byou are an? (?:ai|language model|llm|bot)\b",
             r"^\W*(?:system|assistant|user|developer|instructions?|response|new (?:instructions?|rules)|override|admin)\s*[:,>]",
             r"###\s*(?:instruction|response|system)|\bassistant(?:, (?:say|confirm|write|answer|reply)|:)",
             r"\b(?:tutor|assistant|chatbot|bot|ai) (?:must|should|shall|has to|needs to|will now|is to)\b",
-            r"\byou (?:are|act) (?:now|no longer|in developer|free|dan|a parrot|hereby)\b|\bfrom now on,? (?:you|answer|respond|reply|every)\b",
+            r"\byou (?:are|act) (?:now|no longer|in developer|free|dan|a parrot|hereby)\b",
+            r"\bfrom now on,? (?:you|answer|respond|reply|every)\b",
             r"\b(?:pretend (?:you|to be|that|the)|act as (?:an?|if)|role ?play|do not (?:answer|follow|trust)|developer mode|debug mode)\b",
-            rf"(?:^\W*|[,;:] |\b(?:must|should|please|now|always|and|then|instead|to|has to|so)\b[\s,]{{1,3}}){_SAYING}\b.{{0,70}}(?:{_QUOTED}|{_FORM})",
+            rf"(?:^\W*|[,;:] |\b(?:must|should|please|now|always|and|then|instead|to|has to|so)\b[\s,]{{1,3}}){_SAYING}\b.{{0,70}}"
+            rf"(?:{_QUOTED}|{_FORM})",
             r"\bwhen(?:ever)? (?:you are |someone |anyone )?ask(?:s|ed)?\b.{0,40}\b(?:reply|say|answer|respond|tell)\b",
             r"\b(?:correct|right|proper|expected|only) (?:reply|answer|response)\b.{0,40}\bis\b|\bthe answer to (?:everything|all|any)\b",
             r"\b(?:whoever|anyone who|everyone who) (?:summari|read|answer|process)",
@@ -51,24 +54,29 @@ _ORDERS: Final = re.compile(
             r"\blink\b.{0,20}https?:|!\[[^\]\n]{0,80}\]\(https?:|https?:\S{1,80} ?링크",
             r"@(?:everyone|here)\b|<[@#][!&]?\d|<\|[^|<>]{0,40}\|>|\[/?inst\]|</?s>|<</?sys>>|[\[【]s\d{1,3}[\]】]",
             # Korean
-            r"(?:이전|앞|위|기존|모든|지금까지).{0,12}(?:지시|명령|규칙|지침|설정|내용).{0,10}(?:무시|잊|따르지)|(?:가이드|규칙)[는은를을]? ?잊",
+            r"(?:이전|앞|위|기존|모든|지금까지).{0,12}(?:지시|명령|규칙|지침|설정|내용).{0,10}(?:무시|잊|따르지)",
+            r"(?:가이드|규칙)[는은를을]? ?잊",
             r"시스템 ?프롬프트|숨겨진 ?지침|(?:어시스턴트|챗봇|언어 ?모델)(?:에게|야| ?[:,])|읽는 ?ai|너는 .{0,12}(?:ai|해적)",
-            r"(?:지금|이제)부터 (?:너|당신|모든|답)|라고만? ?(?:꼭 )?(?:답|말|출력|대답|적|써|쓰)|[\"”」] ?(?:[을를] )?(?:출력|말|대답|적|반복|써)",
+            r"(?:지금|이제)부터 (?:너|당신|모든|답)|라고만? ?(?:꼭 )?(?:답|말|출력|대답|적|써|쓰)",
+            r"[\"”」] ?(?:[을를] )?(?:출력|말|대답|적|반복|써)",
             r"(?:출력|복창|반복|대답|답변)(?:하|해) ?(?:세요|라|십시오|시오|줘|주세요|야)|답변? (?:끝|마지막)에|문장 끝에.{0,12}붙",
             r"(?:사용자|학습자|독자|학생)에게.{0,60}(?:말하|말해|알리|반복|보내)|멘션|json으로만|지시문을",
             # Greek, folded: no accents, one sigma
             r"\b(?:αγνοησ|αγνοειστε|αγνοειτε)\w*.{0,40}(?:οδηγι|κανον|προηγ|παραπαν)|\bξεχν?α(?:σε|στε)?\b.{0,30}(?:οδηγ|κανον|παραπαν)",
-            r"(?:system|συστηματοσ) prompt|κρυφεσ οδηγιεσ|\bπροσ τον? βοηθο|γλωσσικο μοντελο.{0,40}(?:διαβαζ|πρεπει)|\bοδηγιεσ (?:σου|που εχεισ)",
+            r"(?:system|συστηματοσ) prompt|κρυφεσ οδηγιεσ|\bπροσ τον? βοηθο|γλωσσικο μοντελο.{0,40}(?:διαβαζ|πρεπει)",
+            r"\bοδηγιεσ (?:σου|που εχεισ)",
             r"\bαπο (?:εδω και περα|τωρα και στο εξησ)|\bεισαι (?:πλεον|τωρα|πειρατησ|ενα ai)",
             r"(?:^\W*|\b(?:και|να|τωρα|μονο|παντα)\b[\s,]{1,3})(?:γραψε|γραψει|πεσ|πει|τυπωσε|εκτυπωσε|απαντησε|απαντασ|επαναλαβε|προσθεσε|βαλε|στειλε"
-            rf"|αναφερε|κανε)\b.{{0,60}}(?:{_QUOTED}|μονο|στο τελοσ|τη λεξη|τη φραση|στον? (?:μαθητη|χρηστη)|τον συνδεσμο|json|@|κεφαλαια|πειρατ|\bοτι\b)",
+            rf"|αναφερε|κανε)\b.{{0,60}}(?:{_QUOTED}|\bοτι\b|μονο|στο τελοσ|τη λεξη|τη φραση|στον? (?:μαθητη|χρηστη)"
+            r"|τον συνδεσμο|json|@|κεφαλαια|πειρατ)",
             r"\bωσ πηγη γραψε|τον κωδικο\b.{0,20}[α-ω]+-\d",
             # Russian, folded
             r"\b(?:игнорир|проигнорир|забуд)\w*.{0,40}(?:инструкц|правил|указани|выше|предыдущ|руководств)|системн\w* промпт",
             r"скрыт\w* указани|\bинструкци\w+, которые стоят|\b(?:ассистент|помощник)\w{0,3}\s*[:,]|языков\w+ модел\w+, (?:чита|прочит)",
             r"\b(?:отныне|с этого момента|теперь ты)\b|\bты (?:теперь|больше не|пират)\b",
             r"(?:^\W*|\b(?:и|обязательно|всегда|должна?)\b[\s,]{1,3})(?:скажи|напиши|пиши|выведи|вывести|повтори|ответь|отвечаи|добавь|упомяни|вставь"
-            rf"|покажи|укажи)\b.{{0,60}}(?:{_QUOTED}|только|в конце|слово|код\b|ученик|пользовател|ссылк|json|@|заглавн|пират|дословно|что луна)",
+            rf"|покажи|укажи)\b.{{0,60}}(?:{_QUOTED}|только|в конце|слово|код\b|ученик|пользовател"
+            r"|ссылк|json|@|заглавн|пират|дословно|что луна)",
             r"\bв конце (?:ответа |обязательно )|источником укажи|ученику открыть",
             # Chinese
             r"(?:忽略|无视|忘记|忘掉|不要理会).{0,12}(?:指令|规则|以上|上面|之前|内容|指南|提示词)|系统提示|(?:打印|输出|显示|告诉|泄露).{0,8}提示词|隐藏指令|上面的指令",
@@ -83,6 +91,7 @@ _TOKEN: Final = re.compile(
     rf"\b(?i:{_SAYING}|answers?|sign as)\b[^.\n]{{0,50}}\b(?:[A-Z][A-Z0-9]*(?:[-_][A-Z0-9]+)+\b|[A-Z]{{7,}}\b|[a-z]+(?:-[a-z0-9]+)*-\d+\b)"
 )
 _BREAK: Final = re.compile(r"(?<=[.!?。！？;])\s+|(?<=[。！？])|\n+")
+_ASKS: Final = re.compile(r"[?？;]\W*$")
 _HTML: Final = re.compile(r"<!--.{0,2000}?-->", re.DOTALL)
 
 
@@ -94,12 +103,13 @@ def is_order(sentence: str) -> bool:
 
 @lru_cache(maxsize=2_048)
 def parted(text: str) -> tuple[str, str]:
-    """A text without its sentences that are orders, and those sentences."""
+    """A question without its sentences that are orders, and those sentences; after an order, only a question is none."""
     plain: list[str] = []
     ordered: list[str] = []
     for sentence in _BREAK.split(text):
         if sentence.strip():
-            (ordered if is_order(sentence) else plain).append(sentence.strip())
+            goes_on = bool(ordered) and not _ASKS.search(sentence)
+            (ordered if goes_on or is_order(sentence) else plain).append(sentence.strip())
     return " ".join(plain), " ".join(ordered)
 
 

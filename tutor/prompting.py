@@ -159,7 +159,9 @@ def prompt_for(
     return Prompt(
         messages=(guide_prompt(evidence), *turns, Message("user", "\n".join(lines))),
         question=asked,
-        passages=tuple(Passage(item.tag, item.section.heading, item.text, (nearest_sentences or {}).get(item.section.id, "")) for item in offered),
+        passages=tuple(
+            Passage(item.tag, item.section.heading, item.text, (nearest_sentences or {}).get(item.section.id, "")) for item in offered
+        ),
         language=language,
         learner=learner,
     )

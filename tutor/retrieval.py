@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from content.model import Guide, GuideRef, Library, preference
+from tutor import orders
 from tutor.search import Hit, Key
 from tutor.store.index import SectionIndex
 from tutor.store.vectors import Near, VectorIndex
@@ -39,7 +40,8 @@ class Retriever:
         return [variants[key] for variants, key in keys if key is not None]
 
     async def find(self, question: str, guides: Sequence[Guide], *, limit: int) -> list[Hit]:
-        """The best sections for the question, all of one guide, the best first."""
+        """The best sections for the question, all of one guide, the best first; orders to a model in it are not searched for."""
+        question = orders.parted(question)[0] or question
         matched = {hit.key: hit for hit in self._words.search(question, guides, limit=POOL)}
         vectors = self.vectors
         near: Mapping[Key, Near] = {}

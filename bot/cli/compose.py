@@ -146,7 +146,8 @@ async def tutor_for(settings: Settings, *, on_change: OnEngine | None = None) ->
             new_id=_new_id,
             guild_quizzes=drafts,
         )
-        yield tutor, LiveRounds(library, store=LiveStore(database), misses=MissStore(database), new_id=_new_id), drafts
+        rounds = LiveRounds(library, store=LiveStore(database), misses=MissStore(database), new_id=_new_id, guild_quizzes=drafts)
+        yield tutor, rounds, drafts
 
 
 def _new_id() -> str:

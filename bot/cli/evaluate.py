@@ -194,7 +194,7 @@ def engine_for(library: Library, writer: Engine, hostile: str | None) -> Callabl
 
     def made(item: Item) -> Engine:
         question = question_of(library, item.open_question) if item.open_question else None
-        return HOSTILE[hostile](secrets_of(question) if question else item.must_not)
+        return HOSTILE[hostile](secrets_of(question) if question else (), item.must_not)
 
     return made
 

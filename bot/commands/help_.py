@@ -12,7 +12,7 @@ from bot.client import StudyhallClient
 from bot.texts import label, text
 from bot.views.buttons import client_of
 
-HELP = ("help-quiz", "help-ask", "help-guide")
+HELP = ("help-quiz", "help-live", "help-ask", "help-guide", "help-interview")
 
 
 def register(client: StudyhallClient) -> None:

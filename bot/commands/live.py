@@ -11,7 +11,7 @@ from discord.app_commands import Choice, Range
 
 from bot import live_private, live_render
 from bot.client import Feature, StudyhallClient
-from bot.commands.choices import SUGGESTIONS, languages, suggest_quiz
+from bot.commands.choices import SUGGESTIONS, languages, suggest_own_too
 from bot.conductor import Conductor
 from bot.live_desk import LiveDesk
 from bot.live_stage import RoundMessages
@@ -112,7 +112,7 @@ async def may(interaction: Interaction[Any]) -> bool:
     pace=[Choice(name=label(f"choice-live-{pace}"), value=pace) for pace in ("instructor", "automatic")],
     language=languages(),
 )
-@app_commands.autocomplete(quiz=suggest_quiz)
+@app_commands.autocomplete(quiz=suggest_own_too)
 async def start(
     interaction: Interaction[Any],
     quiz: str,
@@ -127,14 +127,14 @@ async def start(
     anonymous: bool = False,
     late: bool = True,
     streaks: bool = False,
-    shuffle: bool = False,
+    shuffle: bool = True,
     language: str | None = None,
 ) -> None:
     if not await may(interaction):
         return
     client, desk = client_of(interaction), desk_of(interaction)
     reader = await client.language(interaction)
-    found = desk.live.quiz(quiz)  # an unknown one is said at once
+    found = desk.live.quiz(quiz, interaction.guild_id or 0)  # an unknown one is said at once
     rules = Rules(
         seconds=max(LEAST_S, seconds) if seconds else seconds,
         scheme=Scheme(scoring),
@@ -142,6 +142,7 @@ async def start(
         teams=teams if teams != 1 else 0,
         anonymous=anonymous,
         late_join=late,
+        shuffled=shuffle,
         locked=locked,
         peer=way == "peer",
         own_order=way == "own",
@@ -169,7 +170,6 @@ async def start(
             language=chosen,
             rules=rules,
             count=questions,
-            shuffled=shuffle,
             now=desk.clock.now(),
             rng=client.rng,
         )

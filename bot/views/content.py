@@ -26,6 +26,7 @@ from tutor.errors import BankRefused, NotFound, Throttled, TooManyDrafts
 from tutor.grading import FALSE, TRUE
 from tutor.reply import TutorReply
 from tutor.rounds import Mode, playable
+from tutor.store.drafts import Proposal
 
 PROBLEMS_SHOWN: Final = 5
 LOSSES_SHOWN: Final = 10
@@ -80,10 +81,13 @@ async def telling(interaction: Interaction[Any], language: str) -> AsyncGenerato
 
 
 async def say(interaction: Interaction[Any], message: str) -> None:
-    if interaction.response.is_done():
-        await interaction.edit_original_response(content=message, embed=None, attachments=[], view=None)
-    else:
+    """In the place where "thinking" stands; beside a message whose button was pressed, which stays as it is."""
+    if not interaction.response.is_done():
         await interaction.response.send_message(message, ephemeral=True)
+    elif interaction.type is discord.InteractionType.application_command:
+        await interaction.edit_original_response(content=message)
+    else:
+        await interaction.followup.send(message, ephemeral=True)
 
 
 def plain(written: str, limit: int) -> str:
@@ -147,9 +151,7 @@ def previewed(question: Question, language: str) -> str:
     stem = render.cut(question.stem[language], _STEM)
     body = question.body
     if isinstance(body, Choices):
-        shown = [
-            f"{'✅' if choice.credit > 0 else '▫️'} {render.cut(choice.text[language], 90)}" for choice in body.choices[:CHOICES_SHOWN]
-        ]
+        shown = [f"{'✅' if choice.credit > 0 else '▫️'} {render.cut(choice.text[language], 90)}" for choice in body.choices[:CHOICES_SHOWN]]
         shown += ["…"] if len(body.choices) > CHOICES_SHOWN else []
     else:
         shown = [f"✅ {render.cut(key, 120)}" for key in keys(question, language)[:CHOICES_SHOWN]]
@@ -164,9 +166,7 @@ def keys(question: Question, language: str) -> list[str]:
 def offered_buttons(offered: Offered, language: str) -> discord.ui.View:
     view = discord.ui.View(timeout=None)
     if offered.id is not None:
-        view.add_item(
-            KeepButton(("next", offered.id), "content-keep", text("content-button-keep", language), style=ButtonStyle.primary)
-        )
+        view.add_item(KeepButton(("next", offered.id), "content-keep", text("content-button-keep", language), style=ButtonStyle.primary))
         if offered.replaces is not None:
             view.add_item(KeepButton(("apart", offered.id), "content-keep", text("content-button-apart", language)))
         view.add_item(DiscardButton((offered.id,), "content-discard", text("content-button-discard", language)))
@@ -184,6 +184,7 @@ class KeepButton(StateButton, template=rf"content-keep:(next|apart):({ROUND})"):
         language = await client.language(interaction)
         if not await may(interaction, language):
             return
+        await interaction.response.defer()  # a large bank is loaded again, to be sure
         async with telling(interaction, language):
             draft = await drafts_of(interaction).keep(
                 bank_id, guild_id=interaction.guild_id, by=interaction.user.id, separate=way == "apart", now=interaction.created_at
@@ -192,7 +193,7 @@ class KeepButton(StateButton, template=rf"content-keep:(next|apart):({ROUND})"):
             if any(map(playable, draft.quiz.questions)):
                 again = (Mode.PRACTICE.value, draft.id)
                 view.add_item(solo.AgainButton(again, "again", text("content-button-try", language), style=ButtonStyle.primary))
-            await interaction.response.edit_message(content=kept(draft, language), view=view)
+            await interaction.edit_original_response(content=kept(draft, language), view=view)
 
 
 def kept(draft: Draft, language: str) -> str:
@@ -207,9 +208,11 @@ class DiscardButton(StateButton, template=rf"content-discard:({ROUND})"):
         language = await client.language(interaction)
         if not await may(interaction, language):
             return
-        there = await drafts_of(interaction).discard(self.parts[0], guild_id=interaction.guild_id)
-        message = text("content-discarded" if there else "content-gone", language)
-        await interaction.response.edit_message(content=message, embed=None, attachments=[], view=None)
+        if await drafts_of(interaction).discard(self.parts[0], guild_id=interaction.guild_id):
+            message = text("content-discarded", language)
+            await interaction.response.edit_message(content=message, embed=None, attachments=[], view=None)
+        else:
+            await say(interaction, text("content-gone", language))
 
 
 class UndoButton(StateButton, template=rf"content-undo:({KEY}{{1,60}})"):
@@ -286,7 +289,11 @@ class ChangeButton(StateButton, template=rf"content-change:({ROUND})"):
             if not proposal.explanation:
                 raise NotFound("proposal", proposal.id)
             field = discord.ui.TextInput[Any](
-                custom_id="explanation", style=discord.TextStyle.paragraph, default=proposal.explanation, min_length=2, max_length=EXPLANATION
+                custom_id="explanation",
+                style=discord.TextStyle.paragraph,
+                default=proposal.explanation,
+                min_length=2,
+                max_length=EXPLANATION,
             )
             title = render.cut(text("judged-why", language), 45)
             modal = discord.ui.Modal(title=title, custom_id=custom_id("content-changed", proposal.id))
@@ -309,27 +316,30 @@ class SkipButton(StateButton, template=rf"content-skip:({ROUND})"):
             return
         async with telling(interaction, language):
             proposal = await drafts_of(interaction).proposal(self.parts[0], guild_id=interaction.guild_id)
-            await go_on(interaction, proposal.id, proposal.draft_id, proposal.guide_id, proposal.question_id, language)
+            await interaction.response.defer()
+            await go_on(interaction, proposal, language)
 
 
 async def use(interaction: Interaction[Any], proposal_id: str, written: str | None, language: str) -> None:
+    await interaction.response.defer()  # the whole draft is written anew
     async with telling(interaction, language):
         proposal = await drafts_of(interaction).accept(proposal_id, guild_id=interaction.guild_id, text=written)
-        await go_on(interaction, proposal.id, proposal.draft_id, proposal.guide_id, proposal.question_id, language)
+        await go_on(interaction, proposal, language)
 
 
-async def go_on(
-    interaction: Interaction[Any], proposal_id: str, draft_id: str, guide_id: str, after: str, language: str
-) -> None:  # fmt: skip
+async def go_on(interaction: Interaction[Any], done: Proposal, language: str) -> None:
     """Say that the next one is being written, with a button to go on should the bot stop now; then show it."""
     view = discord.ui.View(timeout=None)
-    view.add_item(SkipButton((proposal_id,), "content-skip", text("content-button-go-on", language)))
-    await interaction.response.edit_message(content=text("content-writing", language), embed=None, view=view)
-    await propose(interaction, draft_id, guide_id, after, language)
+    view.add_item(SkipButton((done.id,), "content-skip", text("content-button-go-on", language)))
+    await interaction.edit_original_response(content=text("content-writing", language), embed=None, view=view)
+    try:
+        await propose(interaction, done.draft_id, done.guide_id, done.question_id, language)
+    except Throttled:
+        await interaction.edit_original_response(content=text("content-busy", language), view=view)
 
 
 async def propose(interaction: Interaction[Any], draft_id: str, guide_id: str, after: str | None, language: str) -> None:
-    """Show the next proposal in the answer to this interaction, which has been deferred or edited."""
+    """Show the next proposal in the answer to this interaction, which has been deferred."""
     drafts = drafts_of(interaction)
     proposed = await drafts.propose(
         draft_id, guide_id, after=after, guild_id=interaction.guild_id, by=interaction.user.id, now=interaction.created_at

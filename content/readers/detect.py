@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Final
 
+from content.load import no_collector
 from content.model import ContentError
 from content.readers.base import Import, Reader
 
@@ -46,6 +47,11 @@ def read_with(readers: Sequence[Reader], data: bytes, name: str, format: str | N
     Raises ContentError when the file is none of the known formats or the best candidate cannot read it at all.
     """
     candidates = chosen(readers, data, name, format)
+    with no_collector():
+        return _first_that_finds(candidates, data, name)
+
+
+def _first_that_finds(candidates: Sequence[Reader], data: bytes, name: str) -> Import:
     best = candidates[0].read(data, name)
     for reader in candidates[1:3]:
         if best.read:

@@ -238,7 +238,7 @@ def load_yaml(text: str, where: str, first_line: int = 1) -> Node:
                 stack.append(("map" if isinstance(event, yaml.MappingStartEvent) else "seq", [], line))
                 continue
             if isinstance(event, yaml.ScalarEvent):
-                done = Scalar(cast(Any, event).value, event.style is None and not tag, line)
+                done = Scalar(cast(Any, event).value, not cast(Any, event).style and not tag, line)
             elif isinstance(event, yaml.SequenceEndEvent | yaml.MappingEndEvent):
                 kind, parts, start = stack.pop()
                 done = Sequence(tuple(parts), start) if kind == "seq" else Mapping(_pairs(parts, where), start)

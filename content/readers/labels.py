@@ -44,6 +44,7 @@ class Label:
     mark: str
     rest: str
     glued: bool  # no space between label and text
+    sign: str = ""  # what parts them: ")", "." or, for circled digits, nothing
 
 
 def label_at(text: str) -> Label | None:
@@ -51,7 +52,8 @@ def label_at(text: str) -> Label | None:
     found = LABEL.match(text)
     if found is None:
         return None
-    return Label(folded(found.group("label")), text[found.end() :], glued=not found.group("after"))
+    sign = found.group()[len(found.group("open") or "") + len(found.group("label")) :].strip()
+    return Label(folded(found.group("label")), text[found.end() :], glued=not found.group("after"), sign=sign)
 
 
 @lru_cache(maxsize=1_024)
@@ -104,7 +106,7 @@ _ANSWER_WORDS: Final = (
 )
 _EDGE: Final = r"(?:\*\*|__|[*_#>`]|</?(?:b|strong|em|i|p|u|summary|details)>|\s){0,12}"
 _ANSWER: Final = re.compile(
-    rf"{_EDGE}(?:{_ANSWER_WORDS}){_EDGE}(?:[:：=]|(?<=[*_>\s])[-–—]|(?=[*_>\s]*[({{\[]?[A-Za-z0-9]{{1,2}}[)\]}}.]?[*_\s]*$)){_EDGE}(?P<rest>.*)",
+    rf"{_EDGE}(?:{_ANSWER_WORDS}){_EDGE}(?:[:：=]|(?<=[*_>\s])[-–—]|(?<=[*_>\s])(?=[({{\[]?[A-Za-z0-9]{{1,2}}[)\]}}.]?[*_\s]*$)){_EDGE}(?P<rest>.*)",
     re.IGNORECASE | re.DOTALL,
 )
 

@@ -61,7 +61,7 @@ def normalise_latex(text: str) -> str:
 _MENTION: Final = re.compile(r"@(everyone|here)\b")
 _LINE_START: Final = re.compile(r"^(\s*)(>{1,3}(?= )|#{1,3}(?= )|-#(?= ))", re.MULTILINE)
 _ESCAPED: Final = re.compile(r"\\([\\*_~|>#\-@])")
-_BACKSLASH: Final = re.compile(r"\\(?=[\\*_~|>#\-@]|$)")
+_BACKSLASH: Final = re.compile(r"\\(?=[\\*_~|>#\-@])")
 _UNDERSCORES: Final = re.compile(r"_+")
 
 

@@ -85,7 +85,7 @@ class Text2QtiReader:
         if text.startswith("---\n") or re.search(r"^#{1,4} ", text, re.MULTILINE) or not re.search(r"^\d{1,5}\.\s", text, re.MULTILINE):
             return 0.0
         marks = len(re.findall(r"^(?:\*[A-Za-z]\)[ \t]|\[\*\][ \t]|=[ \t]+-?[\d\[.]|_{3,}[ \t]*$)", text, re.MULTILINE))
-        return 0.85 if marks > 1 or (marks and re.search(r"^(?:Title|Points):", text, re.MULTILINE)) else POSSIBLE if marks else 0.0
+        return 0.88 if marks > 1 or (marks and re.search(r"^(?:Title|Points):", text, re.MULTILINE)) else POSSIBLE if marks else 0.0
 
     def read(self, data: bytes, name: str) -> Import:
         report = Report(self.name, name, data)

@@ -34,8 +34,10 @@ from content.load import load_library
 loaded = load_library([Path(sys.argv[1])])
 faults = check(loaded, facts={})
 used = resource.getrusage(resource.RUSAGE_SELF)
+# VmHWM and not ru_maxrss, which still counts the memory of the process that this one was forked from
+peak = int(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")))
 print(json.dumps({"questions": sum(len(quiz.questions) for quiz in loaded.library.quizzes.values()), "faults": len(faults),
-    "cpu_s": used.ru_utime + used.ru_stime, "peak_mib": used.ru_maxrss / 1024}))
+    "cpu_s": used.ru_utime + used.ru_stime, "peak_mib": peak / 1024}))
 """
 
 

@@ -66,7 +66,7 @@ def test_gift_weights_feedback_and_escapes(sample) -> None:
     assert [choice.credit for choice in tomb.choices] == [-0.5, 1.0, 1.0, -0.5]
     assert (tomb.many, tomb.scoring) == (True, Scoring.PER_CHOICE)
     assert [choice.credit for choice in result.questions[8].body.choices] == [0, 0.25, 0.5, 1]
-    assert [next(iter(choice.text)) for choice in result.questions[13].body.choices] == ["~", "=", "#", "{", "}", "\\\\"]
+    assert [next(iter(choice.text)) for choice in result.questions[13].body.choices] == ["~", "=", "#", "{", "}", "\\"]
     assert keys_of(result.questions[13].body.choices) == ["f"]
     assert [problem.line for problem in result.problems if problem.code == "DUPLICATE"] == [57]
 

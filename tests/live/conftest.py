@@ -149,7 +149,7 @@ def read(message: Message) -> str:
 async def opened(sandbox: Sandbox, **options: Any) -> Round:
     """Ada opens a round of the harbour quiz; a thread of its own is its room then."""
     host = sandbox.person("Ada")
-    act = await (await host.slash("live start", channel=ROOM, **({"quiz": "harbour", "seconds": 60} | options))).settled()
+    act = await (await host.slash("live start", channel=ROOM, **({"quiz": "harbour", "seconds": 60, "shuffle": False} | options))).settled()
     console = act.message
     if not console.buttons:
         raise AssertionError(f"the round was not opened: {console.content}")

@@ -1,8 +1,8 @@
 """A live round in the sandbox's page: one browser for the instructor, one for each of three learners, the real bot behind.
 
 Everything is done by hand in the page: commands typed, buttons clicked, a wrong key repaired in the middle. The pictures of
-docs/live-rounds.md come from here (STUDYHALL_SCREENSHOTS names the folder), and so does a film of the instructor's page
-(STUDYHALL_FILMS). It does not prove that the page looks good: somebody has to look.
+docs/live-rounds.md come from here (STUDYHALL_SCREENSHOTS names the folder), and so does a recording of each page, step by
+step, for `playwright show-trace` (STUDYHALL_RECORDINGS). It does not prove that the page looks good: somebody has to look.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import os
 import re
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -26,6 +25,7 @@ pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.skipif(not CHROMIUM.exists(), reason=f"{CHROMIUM} is not installed"),
 ]
+RECORDS = os.environ.get("STUDYHALL_RECORDINGS")
 LEARNERS = ("Sam", "Eleni", "Lin")
 
 
@@ -39,10 +39,10 @@ async def chromium() -> AsyncIterator[Browser]:
 
 async def page_of(browser: Browser, url: str, name: str, *, scheme: str = "dark") -> Page:
     """A browser of this person's own, in the room of the live rounds."""
-    films = os.environ.get("STUDYHALL_FILMS")
-    film: dict[str, Any] = {"record_video_dir": films, "record_video_size": DESK} if films and name == "Ada" else {}
-    context = await browser.new_context(viewport=DESK, reduced_motion="reduce", locale="en-US", color_scheme=scheme, **film)
+    context = await browser.new_context(viewport=DESK, reduced_motion="reduce", locale="en-US", color_scheme=scheme)
     context.set_default_timeout(TIMEOUT_MS)
+    if RECORDS:
+        await context.tracing.start(title=name, screenshots=True, snapshots=True)
     page = await context.new_page()
     await page.goto(url)
     await page.get_by_test_id("person-switcher").click()
@@ -88,6 +88,7 @@ async def test_an_instructor_and_three_learners_play_a_round_with_a_repair_in_th
         await ada.locator('[data-testid=slash-item][data-command="live start"]').click()
         await ada.keyboard.type("harb")
         await ada.get_by_test_id("suggestion").get_by_text(re.compile("^The harbour")).click()
+        await option(ada, "shuffle", "", "False")
         await ada.keyboard.press("Enter")
         console = message(ada, "Console · The harbour")
         await expect(console).to_be_visible()
@@ -137,8 +138,11 @@ async def test_an_instructor_and_three_learners_play_a_round_with_a_repair_in_th
         await button(console, "End round").click()
         podium = message(learners[0], "the end")
         await expect(podium).to_contain_text("Sam · 1")
+        await podium.scroll_into_view_if_needed()
         await picture(learners[0], "live-podium")
         await button(podium, "My results").click()
         await expect(message(learners[0], "Your results")).to_contain_text("When does the outer gate close?")
-        for page in (ada, *learners):
+        for name, page in zip(("Ada", *LEARNERS), (ada, *learners), strict=True):
+            if RECORDS:
+                await page.context.tracing.stop(path=Path(RECORDS) / f"live-round-{name.lower()}.zip")
             await page.context.close()

@@ -3,7 +3,7 @@
 People behave as people do: who reads "This interaction failed" presses again. So at the end of a question everybody's last
 press has its receipt, and their stored answer must be exactly that one. Beside that, every press with a receipt is stored
 once, and nothing is stored that nobody pressed. The moments come from a seed; `STUDYHALL_CRASHES` says how many (200 for the
-long run, four by default).
+long run, three by default).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from tutor.store.database import Database
 from tutor.store.live import LiveStore
 from tutor.store.misses import MissStore
 
-CRASHES = int(os.environ.get("STUDYHALL_CRASHES", "4"))
+CRASHES = int(os.environ.get("STUDYHALL_CRASHES", "3"))
 SEED = int(os.environ.get("STUDYHALL_CRASH_SEED", "20260302"))
 PEOPLE = 6
 PATIENCE_S = 30.0

@@ -54,9 +54,8 @@ async def opened(live: LiveRounds, rules: Rules | None = None, *, quiz_id: str =
         channel_id=channel_id,
         host_id=3,
         language="en",
-        rules=rules or Rules(seconds=20),
+        rules=replace(rules or Rules(seconds=20), shuffled=False),
         count=None,
-        shuffled=False,
         now=after(-60),
         rng=random.Random(1),
     )

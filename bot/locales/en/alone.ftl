@@ -130,6 +130,7 @@ button-forward = Next
 # Help
 help-title = Studyhall
 help-quiz = **/quiz play** – play a quiz at your own pace. Every answer is explained, and **Why?** asks the guide.
+help-live = **/live start** – run a round for the whole class, with a private console, charts and results (instructors).
 help-ask = **/ask** – ask anything; the answer quotes and cites the guide, or says that the guide does not cover it.
 help-guide = **/guide** – read a guide, section by section.
 help-engine = Answers right now: { $engine }

@@ -125,6 +125,7 @@ button-forward = 下一页
 # 帮助
 help-title = Studyhall
 help-quiz = **/测验 开始**（/quiz play）：按自己的节奏做测验。每道题都有解析，点“为什么？”还可以追问指南。
+help-live = **/现场 开始**（/live start）：为全班主持一轮测验，有私人控制台、图表和结果（限教师）。
 help-ask = **/提问**（/ask）：想问什么就问什么；回答会引用指南并注明出处，指南没讲到的也会如实告诉你。
 help-guide = **/指南**（/guide）：逐节阅读指南。
 help-engine = 现在负责回答的是：{ $engine }

@@ -81,7 +81,9 @@ function body(message, flags, view, name) {
     parts.push(el("div", { class: "markup system" }, `${name} ${context.word("startedThread")}: `, el("strong", {}, message.content)));
   else if (message.content) parts.push(el("div", { class: "markup" }, markdown(message.content, context)));
   const v2 = Boolean(flags & FLAG.V2);
-  if (!v2) parts.push((message.attachments ?? []).map((each) => attachment(each, view)));
+  // Discord shows a file that an embed refers to in that embed only
+  const inEmbeds = new Set((message.embeds ?? []).flatMap((each) => [each.image?.url, each.thumbnail?.url]));
+  if (!v2) parts.push((message.attachments ?? []).filter((each) => !inEmbeds.has(each.url)).map((each) => attachment(each, view)));
   if (!(flags & FLAG.SUPPRESS_EMBEDS)) parts.push((message.embeds ?? []).map((each) => embed(each, view)));
   parts.push(el("div", { class: v2 ? "components v2" : "components" }, components(message.components, view)));
   if (message.thread) parts.push(threadChip(message.thread, context));
