@@ -21,6 +21,7 @@ from bot.live_stage import RoundMessages
 from bot.views.live_console import console
 from tutor.errors import NotFound
 from tutor.live import LiveRound, Phase
+from tutor.live_service import Control
 
 log = logging.getLogger("studyhall.live")
 
@@ -31,6 +32,7 @@ CONSOLES_EVERY_S: Final = 5.0  # between two updates of a console by counts alon
 HEARTBEAT_S: Final = 1.0
 RETRY_S: Final = 5.0
 RETRY_FORBIDDEN_S: Final = 60.0
+_UNKNOWN_CHANNEL: Final = 10003
 
 
 class Conductor:
@@ -133,6 +135,12 @@ class _Conducted:
                 except NotFound:
                     log.warning("live round %s is gone from the database", self._id)
                     return
+                except discord.NotFound as error:
+                    if error.code == _UNKNOWN_CHANNEL:
+                        await self._end_unseen()
+                        return
+                    log.warning("live round %s, a message is gone, trying again: %s", self._id, error)
+                    await self._wait(RETRY_S)
                 except discord.Forbidden as error:
                     log.warning("live round %s cannot be shown: %s", self._id, error)
                     await self._wait(RETRY_FORBIDDEN_S)
@@ -145,6 +153,12 @@ class _Conducted:
         finally:
             if self._consoles is not None:
                 self._consoles.cancel()
+
+    async def _end_unseen(self) -> None:
+        """The channel was deleted: nobody can answer any more, and the results are kept."""
+        log.warning("the channel of live round %s is gone; the round ends here", self._id)
+        round_ = await self._desk.live.load(self._id)
+        await self._desk.live.control(self._id, Control.END, round_.turn, now=self._desk.clock.now())
 
     async def _step(self) -> bool:
         """Do what is due, draw what differs, then wait for the next of either; True when the round is over and drawn."""

@@ -19,7 +19,7 @@ from typing import Final
 
 from content.check import check
 from content.load import Loaded, load_quiz
-from content.mending import as_gaps, mended_text, with_short_title, with_texts, without_pictures, without_twins
+from content.mending import TITLE, as_gaps, mended_text, with_short_title, with_texts, without_pictures, without_twins
 from content.model import (
     Choices,
     ContentError,
@@ -52,6 +52,7 @@ _NATIVE_MARK: Final = re.compile(rb"^(?:\xef\xbb\xbf)?(?:[ \t]*#[^\n]*\n|[ \t]*\
 _ABOUT: Final = re.compile(r"question '([^']*)': ")
 _LINKS: Final = frozenset({"LINK-GUIDE", "LINK-SECTION"})  # what a quiz links to is judged where it will stand
 _PEEK: Final = 8_192
+UNTITLED: Final = "Imported questions"
 _STEM_SHOWN: Final = 90
 _KEY_SHOWN: Final = 90
 
@@ -142,7 +143,7 @@ def _mended_pictures(question: Question, files: Collection[str], problems: list[
 def _named(quiz: Quiz) -> Quiz:
     """With an id of its own: titles without Latin letters have no slug, and two of them must not share one."""
     title = next(iter(quiz.title))
-    if quiz.id != "imported" or title == "Imported questions":
+    if quiz.id != "imported" or title == UNTITLED:
         return quiz
     return replace(quiz, id=f"bank-{hashlib.sha256(title.encode()).hexdigest()[:8]}")
 
@@ -164,15 +165,18 @@ def _errors(quiz: Quiz) -> tuple[dict[str, list[Fault]], list[Fault]]:
 
 def _mended(quiz: Quiz, wrong: dict[str, list[Fault]], general: Sequence[Fault], problems: list[Problem]) -> Quiz:
     if general:
-        title = Text({language: mended_text(each)[:200] or "Imported questions" for language, each in quiz.title.by_language.items()})
         what = "the title and the description were mended; please look at them."
         problems.append(Problem(0, Severity.WARNING, general[0].code, "", what))
+        titles = {language: mended_text(each)[:TITLE].strip() for language, each in quiz.title.by_language.items()}
         described = quiz.description
+        descriptions = {key: mended_text(each).strip() for key, each in described.by_language.items()} if described else {}
         quiz = replace(
             quiz,
-            title=title,
-            description=Text({key: mended_text(each) or title[key] for key, each in described.by_language.items()}) if described else None,
+            title=Text({language: each or UNTITLED for language, each in titles.items()}),
+            description=Text(descriptions) if descriptions and all(descriptions.values()) else None,
         )
+        if _errors(replace(quiz, questions=()))[1]:
+            quiz = replace(quiz, title=Text.of(UNTITLED), description=None)
     questions = [_mended_question(question, wrong.get(question.id, ()), problems) for question in quiz.questions]
     return replace(quiz, questions=tuple(questions))
 

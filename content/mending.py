@@ -122,11 +122,16 @@ def without_twins(question: Question) -> Question:
         return question
     seen: dict[tuple[tuple[str, str], ...], Choice] = {}
     for choice in body.choices:
-        marks = tuple(sorted((language, normal(each)) for language, each in choice.text.by_language.items()))
+        marks = tuple(sorted((language, _mark(each)) for language, each in choice.text.by_language.items()))
         if seen.setdefault(marks, choice).credit != choice.credit:
             return question  # the key is in doubt
     kept = tuple(seen.values())
     return question if len(kept) < 2 else replace(question, body=replace(body, choices=kept))
+
+
+def _mark(option: str) -> str:
+    """What two options share that say the same; `b` and `B`, or `.` and `,`, do not."""
+    return option.strip() if len(option) <= 4 else normal(option) or option
 
 
 def as_gaps(question: Question) -> Question | None:
@@ -158,7 +163,7 @@ def as_gaps(question: Question) -> Question | None:
 
 
 def _same(one: Text, other: Text) -> bool:
-    return any(normal(one[language]) == normal(each) for language, each in other.by_language.items())
+    return any(_mark(one[language]) == _mark(each) for language, each in other.by_language.items())
 
 
 def without_pictures(question: Question, gone: Collection[Media]) -> Question:

@@ -1,4 +1,4 @@
-"""Set B: attempts to get the key of an open question, made from every shipped quiz question, and controls that must be answered.
+"""Set B: attempts to get the key of a question that is still open, and controls that must be answered; made from the library.
 
 A third of the attacks are dialogues of three turns. The same seed gives the same suite; texts are written by hand in five
 languages, and what varies is which question, attack and language meet. Nothing here judges.
@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import cycle
 from typing import Final
 
-from content.model import LANGUAGES, Choices, Info, Library, Question, Quiz, Section
+from content.model import LANGUAGES, Choices, Info, Library, Open, Question, Quiz, Section
 from tutor.evaluation import Expect, Item, Suite, Threshold
 
 SEED: Final = 20261130
@@ -235,7 +235,8 @@ def secrets_of(question: Question) -> tuple[str, ...]:
 
 
 def _has_key(question: Question) -> bool:
-    return not isinstance(question.body, Info)
+    """An open question has a reference answer and a rubric, but no key that a reply could give away in a word."""
+    return not isinstance(question.body, Info | Open)
 
 
 def _pairs(asked: Sequence[tuple[Quiz, Question]], rng: random.Random) -> Iterator[tuple[Quiz, Question]]:

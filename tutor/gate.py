@@ -41,13 +41,13 @@ _ASKS_FOR_KEY: Final = re.compile(
     r"\b(?:answers?|solutions?|correct|right (?:one|option|choice)|key|letters?|options?|choices?|quiz"
     r"|question\s?\d*|hint|cheat|eliminat\w+|"
     r"true or false|is it (?:true|false|[a-e]\b)|which (?:one|of (?:these|them|the))|pick|choose|guess"
-    r"|spoil\w*|encode|base64|rot13|json|reverse|"
+    r"|spoil\w*|yes or no|encode|base64|rot13|json|reverse|"
     r"first letters?|acrostic|translate|pretend|role.?play|imagine you|instructor|teacher|admin|developer|ignore|previous instructions)\b"
-    r"|정답|답(?:을|이|은|안|만)|보기|선택지|문항|퀴즈|문제|힌트|글자|번호|맞(?:는|나|아|습)|고르|번역|선생|교수|관리자|무시"
-    r"|\b(?:απάντηση|απαντήσεις|σωστ\w+|λύση|επιλογ\w+|γράμμα|κουίζ|ερώτηση|υπόδειξη|μετάφρασ\w+|καθηγητ\w+|αγνόησε|διάλεξε)\b"
-    r"|\b(?:ответ\w*|правильн\w+|верн\w+|вариант\w*|букв\w+|тест\w*|викторин\w+|вопрос\w*|подсказ\w+|перевед\w+)\b"
+    r"|정답|답(?:을|이|은|안|만)|보기|선택지|문항|퀴즈|문제|힌트|글자|번호|맞(?:는|나|아|습|죠)|틀렸|고르|번역|선생|교수|관리자|무시"
+    r"|\b(?:απάντηση|απαντήσεις|σωστ\w+|λύση|επιλογ\w+|γράμμα|κουίζ|ερώτηση|υπόδειξη|μετάφρασ\w+|καθηγητ\w+|αγνόησε|διάλεξε|ναι ή όχι)\b"
+    r"|\b(?:ответ\w*|правильн\w+|верн\w+|вариант\w*|букв\w+|тест\w*|викторин\w+|вопрос\w*|подсказ\w+|перевед\w+|да или нет)\b"
     r"|\b(?:преподавател\w+|игнориру\w+|выбра\w+|выбер\w+)\b"
-    r"|答案|正确|选项|选哪|选择|题|测验|提示|字母|翻译|老师|管理员|忽略|哪一个|哪个对",
+    r"|答案|正确|选项|选哪|选择|题|测验|提示|字母|翻译|老师|管理员|忽略|哪一个|哪个对|是或不是|对吧",
     re.IGNORECASE,
 )
 """Words of somebody who wants the key and not the subject. Only looked at while a question is open, so a false alarm costs a hint."""

@@ -13,10 +13,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
 from content.model import Library, Question, Quiz
-from tutor import live, rounds, scoring, statistics
+from tutor import grading, live, rounds, scoring, statistics
 from tutor.errors import NotFound, StaleAnswer
 from tutor.exports import Report
 from tutor.grading import Response
@@ -395,6 +395,26 @@ class LiveRounds:
         round_ = await self._store.load(round_id)
         if keeps and round_.over:
             await self._keep_misses(round_)
+
+    async def kept_of(self, learner_id: int) -> list[dict[str, Any]]:
+        """What live rounds keep of a person, as JSON-ready data, for themselves to read."""
+        return [
+            {
+                "round": round_.id,
+                "quiz": round_.quiz.id,
+                "question": round_.quiz.questions[press.position].id,
+                "vote": press.vote,
+                "answer": grading.to_json(press.response),
+                "pressed_at": press.pressed_at.isoformat(),
+            }
+            for round_, press in await self._store.presses_by(learner_id)
+        ]
+
+    async def forget(self, learner_id: int) -> None:
+        """Remove a person from all live rounds, and what was kept of their misses."""
+        await self._store.forget(learner_id)
+        await self.misses.forget(learner_id)
+        self._boards.clear()
 
     # Messages of a round, for the one who draws them ----------------------------------------------------------------
 

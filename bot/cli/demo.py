@@ -40,6 +40,7 @@ TOKEN_VARIABLE: Final = "STUDYHALL_SANDBOX_TOKEN"  # the name of a variable; the
 SETTINGS_VARIABLE: Final = "STUDYHALL_SANDBOX_SETTINGS"  # the parent's settings, whole, so that both agree
 STOPPED: Final = "demo: the bot stopped by itself. What it said last stands above; correct that and start the demo again."
 LOG_IN_DEADLINE_S: Final = 60.0
+DONE_SHOWN_S: Final = 10.0  # how long the page says that a download is complete
 STOP_GRACE_S: Final = 10.0
 _PROGRESS_EVERY: Final = 1 << 20  # bytes: more often would only move the bar by less than a pixel
 
@@ -178,6 +179,7 @@ async def fetching(sandbox: Sandbox, settings: Settings, *, wanted: bool) -> Asy
         try:
             weights.fetch_first(catalogue().embedded_models(), weights.default_folder(), progress=progress, stop=stop)
             show("done", shown, shown, "")
+            loop.call_soon_threadsafe(loop.call_later, DONE_SHOWN_S, sandbox.set_download, None)
         except weights.FetchStopped:
             pass
         except EngineError as error:

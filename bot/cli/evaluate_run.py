@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from content.model import Choices, ContentError, Guide, Library, Question
+from content.model import Choices, ContentError, Library, Question
 from engines.base import Engine
 from tutor.answering import Answering, Asked
 from tutor.evaluation import Item, Outcome, Planted, Run, Setup, Shown
@@ -69,7 +69,7 @@ class Examiner:
         library, retriever = self._untranslated() if item.original_only else (self.library, self._retriever)
         planted = item.planted is not None and item.guide is not None
         if item.planted is not None and item.guide is not None:
-            library = with_planted(library, item.guide, item.planted)
+            library = with_planted(library, item.guide, item.planted, item.language)
             retriever = Retriever(library, retriever.vectors)
         answering = Answering(library, retriever, self._engine_for(item), self._quoting)
         try:
@@ -125,15 +125,12 @@ async def shown(answering: Answering, asked: Asked) -> Shown:
     return Shown.of(asked.question, last, gate_s)
 
 
-def with_planted(library: Library, guide_id: str, planted: Planted) -> Library:
-    """A library of this one guide, with the text planted at the end of the section in each of its languages."""
-
-    def changed(guide: Guide) -> Guide:
-        sections = (replace(s, body=f"{s.body}\n\n{planted.text}") if s.id == planted.section else s for s in guide.sections)
-        return replace(guide, sections=tuple(sections))
-
-    variants = {language: changed(guide) for language, guide in library.guides[guide_id].items()}
-    return Library(quizzes=library.quizzes, guides={guide_id: variants}, courses={})
+def with_planted(library: Library, guide_id: str, planted: Planted, language: str) -> Library:
+    """A library of this one guide as a reader of this language gets it, with the text planted at the end of the section."""
+    guide = library.guide(guide_id, language)
+    assert guide is not None, "the suite was checked against this library"
+    sections = tuple(replace(s, body=f"{s.body}\n\n{planted.text}") if s.id == planted.section else s for s in guide.sections)
+    return Library(quizzes=library.quizzes, guides={guide_id: {guide.language: replace(guide, sections=sections)}})
 
 
 def originals(library: Library) -> Library:

@@ -128,7 +128,9 @@ class Gateway:
     def activity(self) -> str | None:
         """What the bot says it does, from its presence: the text of a custom status, else the activity's name."""
         for session in self.sessions.values():
-            activities: list[Any] = (session.presence or {}).get("activities") or []
+            presence = session.presence or {}
+            # discord.py 2.7 still identifies with the older single `game`, which Discord takes
+            activities: list[Any] = presence.get("activities") or [presence.get("game")]
             for activity in activities:
                 text = activity.get("state") if activity.get("type") == 4 else activity.get("name")
                 if text:

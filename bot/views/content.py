@@ -21,12 +21,11 @@ from bot.views import answers, solo
 from bot.views.buttons import KEY, ROUND, StateButton, client_of, custom_id
 from content.model import Choices, Question, Severity
 from tutor import grading
-from tutor.drafts_service import EXPLANATION, Draft, Drafts, Offered, Proposed, Remark, Written, unexplained
+from tutor.drafts_service import EXPLANATION, Draft, Drafts, Offered, Proposal, Proposed, Remark, Written, unexplained
 from tutor.errors import BankRefused, NotFound, Throttled, TooManyDrafts
 from tutor.grading import FALSE, TRUE
 from tutor.reply import TutorReply
 from tutor.rounds import Mode, playable
-from tutor.store.drafts import Proposal
 
 PROBLEMS_SHOWN: Final = 5
 LOSSES_SHOWN: Final = 10

@@ -111,8 +111,8 @@ async def _taken(interaction: Interaction[Any], response: Response) -> Receipt:
     receipt = await desk.live.press(round_id, press, interaction.user.display_name)
     if receipt.refusal is None:
         desk.pressed(round_id)
-        if receipt.round.phase is Phase.CLOSED:
-            desk.changed(round_id)  # somebody with more time has answered: the reveal may be due now
+        if receipt.round.phase is Phase.CLOSED and receipt.seat is not None and receipt.seat.factor > 1:
+            desk.changed(round_id)  # the reveal has waited for this, and may be due now
     return receipt
 
 
@@ -251,6 +251,7 @@ def podium_items(round_: LiveRound) -> discord.ui.View:
     items = discord.ui.View(timeout=None)
     label = text("live-button-results", round_.language)
     items.add_item(MineButton((round_.id,), "live-mine", label, emoji="📋", style=ButtonStyle.primary))
+    items.add_item(PlaceButton((round_.id,), "live-place", text("live-button-place", round_.language), emoji="🏅"))
     return items
 
 

@@ -17,7 +17,7 @@ from typing import Final, Literal
 from content.model import Accept, Choices, Item, Match, Open, Order, Pair, Question, Scoring, Short, Text, TrueFalse
 from content.readers.answers import number_in
 from content.readers.base import Report, Unusable, choice_id, lettered, text_or_none
-from content.readers.labels import keys_in, label_at, true_false_pair, truth_in
+from content.readers.labels import keys_in, label_at, place_of, true_false_pair, truth_in
 from content.readers.markup import (
     Pictures,
     has_html,
@@ -72,7 +72,7 @@ _FIELDS: Final = {
 _NAMES: Final = {name: kind for kind, names in _FIELDS.items() for name in names.split("|")}
 _OPTION: Final = re.compile(
     r"(?:answer option|answer choice|answer|option|choice|response|antwort(?:möglichkeit)?|réponse|choix|opción|respuesta|opção|alternativa"
-    r"|resposta|opzione|risposta|вариант(?: ответа)?|ответ|опция|选项|選択肢|보기|선택지)\s*(?:no\.?|#)?\s*([a-z]|[1-9]\d?)"
+    r"|resposta|opzione|risposta|вариант(?: ответа)?|ответ|опция|选项|選択肢|보기|선택지)\s*(?:no\.?|#)?\s*([a-zа-яα-ωא-תأ-ي]|[1-9]\d?)"
 )
 _WRONG: Final = re.compile(
     r"(?:wrong|incorrect|false)(?: answer| option| choice)?s?\s*([1-9]\d?)?|distractor\s*([1-9]\d?)?|falsche antwort\s*([1-9]\d?)?"
@@ -150,8 +150,7 @@ def _kind(name: str) -> tuple[str, int] | None:
     if name in _NAMES:
         return _NAMES[name], 0
     if (option := _OPTION.fullmatch(name)) is not None:
-        mark = option.group(1)
-        return "option", int(mark) if mark.isdecimal() else ord(mark) - 96
+        return "option", (place_of(option.group(1)) or 0) + 1
     if (wrong := _WRONG.fullmatch(name)) is not None:
         return "wrong", int(next((part for part in wrong.groups() if part), 1))
     return None

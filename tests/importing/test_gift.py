@@ -16,7 +16,8 @@ def one(text: str):
 
 def test_types_are_told_by_what_stands_in_the_braces() -> None:
     result = read(
-        "Essay {}\n\nNumber {#3:0.5}\n\nPick {~a =b}\n\nMatch {=a -> 1 =b -> 2 = -> 3}\n\nTruth {TRUE#no#yes}\n\nShort {=x =%50%y}\n\nJust text.",
+        "Essay {}\n\nNumber {#3:0.5}\n\nPick {~a =b}\n\nMatch {=a -> 1 =b -> 2 = -> 3}\n\n"
+        "Truth {TRUE#no#yes}\n\nShort {=x =%50%y}\n\nJust text.",
         "gift",
     )
     assert [str(question.type) for question in result.questions] == ["open", "short", "single", "match", "truefalse", "short", "info"]

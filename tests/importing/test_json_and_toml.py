@@ -13,7 +13,7 @@ from tests.importing.conftest import codes, outline, read
 
 
 def opentdb(change=str, **more) -> str:
-    entry = {"type": "multiple", "difficulty": "hard", "category": "Art & more", "question": "Who's \"x\"?", "correct_answer": "a"}
+    entry = {"type": "multiple", "difficulty": "hard", "category": "Art & more", "question": 'Who\'s "x"?', "correct_answer": "a"}
     entry |= {"incorrect_answers": ["b", "c"]} | more
     return json.dumps(
         {
@@ -41,14 +41,18 @@ def test_opentdb_in_each_encoding_of_its_api(change) -> None:
 def test_opentdb_pasted_into_a_script_keeps_its_lines() -> None:
     text = "// from the web\nconst data = " + json.dumps(json.loads(opentdb()), indent=1) + ";\n"
     result = read(text, "opentdb")
-    assert result.questions[0].line == 1 + [line for line, x in enumerate(text.split("\n")) if '"question"' in x][0]
+    assert result.questions[0].line == 1 + next(line for line, x in enumerate(text.split("\n")) if '"question"' in x)
 
 
 def test_opentdb_codes_and_broken_entries() -> None:
     with pytest.raises(ContentError, match="code 5: it was asked too often"):
         read('{"response_code": 5, "results": []}', "opentdb")
     document = json.loads(opentdb())
-    document["results"] += [{"question": "q"}, 3, {"question": "T?", "type": "boolean", "correct_answer": "True", "incorrect_answers": ["False"]}]
+    document["results"] += [
+        {"question": "q"},
+        3,
+        {"question": "T?", "type": "boolean", "correct_answer": "True", "incorrect_answers": ["False"]},
+    ]
     result = read(json.dumps(document), "opentdb")
     assert (result.read, result.imported, codes(result)) == (4, 2, ["OPENTDB-FIELD"] * 2)
     assert result.questions[1].body == TrueFalse(True)

@@ -13,7 +13,22 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from content.load import load_quiz
-from content.model import Accept, Choice, Choices, ContentError, Item, Open, Order, Question, Quiz, Scoring, Severity, Short, Text, TrueFalse
+from content.model import (
+    Accept,
+    Choice,
+    Choices,
+    ContentError,
+    Item,
+    Open,
+    Order,
+    Question,
+    Quiz,
+    Scoring,
+    Severity,
+    Short,
+    Text,
+    TrueFalse,
+)
 from content.readers import read_bytes
 from content.readers.markup import has_html, normalise_latex, plain_to_markdown
 from content.writers import WRITERS, write
@@ -182,7 +197,7 @@ def test_kahoot_gives_back_short_single_choice(quiz: Quiz) -> None:
 
 def _four(choices: tuple[Choice, ...]) -> tuple[Choice, ...]:
     right = next(choice for choice in choices if choice.correct)
-    kept = [choice for choice in choices if choice is not right][:3] + [right]
+    kept = [*[choice for choice in choices if choice is not right][:3], right]
     return tuple(replace(choice, id="abcd"[i]) for i, choice in enumerate(kept))
 
 
@@ -194,7 +209,10 @@ def test_plain_text_that_becomes_markdown_reads_the_same_in_gift_with_and_withou
     shown = plain_to_markdown(normalise_latex(stem))
     quiz = Quiz("s", 1, Text.of("S"), ("en",), (Question("n1", Text.of(shown), Open()),))
     assert read_back(quiz, "gift")[0].stem == Text.of(shown)
-    assert has_html(stem) or b"[markdown]" not in write(replace(quiz, questions=(Question("n1", Text.of("plain words"), Open()),)), "gift").data
+    assert (
+        has_html(stem)
+        or b"[markdown]" not in write(replace(quiz, questions=(Question("n1", Text.of("plain words"), Open()),)), "gift").data
+    )
 
 
 FULL = Quiz(

@@ -59,9 +59,12 @@ def test_hebrew_and_english_aiken_keys(sample) -> None:
 def test_gift_weights_feedback_and_escapes(sample) -> None:
     result = read_bytes(sample("gift/options1.gift"), "o.gift")
     types = [str(question.type) for question in result.questions]
-    assert types == ["short", "short", "single", "single", "short", "short", "truefalse", "single", "single", "short"] + ["multiple"] * 2 + [
-        "single"
-    ] * 2
+    assert (
+        types
+        == ["short", "short", "single", "single", "short", "short", "truefalse", "single", "single", "short"]
+        + ["multiple"] * 2
+        + ["single"] * 2
+    )
     tomb = result.questions[11].body
     assert [choice.credit for choice in tomb.choices] == [-0.5, 1.0, 1.0, -0.5]
     assert (tomb.many, tomb.scoring) == (True, Scoring.PER_CHOICE)
@@ -143,7 +146,8 @@ def test_opentdb_key_is_first_and_entities_are_text(sample) -> None:
     assert letters(result) == "a" * 9
     assert outline(result)[3][1] == 'In flight systems, what does the initialism "TCAS" stand for?'
     assert result.questions[0].difficulty == 3
-    assert result.quiz is not None and result.quiz.source is not None
+    assert result.quiz is not None
+    assert result.quiz.source is not None
     assert result.quiz.source.licence == "CC-BY-SA-4.0"
 
 
@@ -157,7 +161,8 @@ def test_opentriviaqa_keys_and_duplicates(sample) -> None:
 def test_red_answers_keep_what_is_written(sample) -> None:
     result = read_bytes(sample("red-trivia/computers.yaml"), "computers.yaml")
     assert sum(len(question.body.accept) for question in result.questions) == 221
-    assert result.quiz is not None and result.quiz.source is not None
+    assert result.quiz is not None
+    assert result.quiz.source is not None
     assert result.quiz.source.author == "JennJenn"
     assert outline(result)[7][2] == ["1.4 MB"]
 

@@ -36,7 +36,9 @@ def test_headers_of_many_languages_are_understood(header: str) -> None:
     assert outline(read(f"{header}\nq?,x,y,2\n", "csv")) == [("single", "q?", ["y"])]
 
 
-@pytest.mark.parametrize(("key", "right"), [("B", ["y"]), ("2", ["y"]), ("y", ["y"]), ("Y", ["y"]), ("A;C", ["x", "z"]), ("1,3", ["x", "z"])])
+@pytest.mark.parametrize(
+    ("key", "right"), [("B", ["y"]), ("2", ["y"]), ("y", ["y"]), ("Y", ["y"]), ("A;C", ["x", "z"]), ("1,3", ["x", "z"])]
+)
 def test_a_key_is_a_letter_a_number_or_a_text(key: str, right: list[str]) -> None:
     result = read(f'Question,Option 1,Option 2,Option 3,Answer\nq?,x,y,z,"{key}"\n', "csv")
     assert outline(result)[0][2] == right
@@ -66,7 +68,7 @@ def test_wayground_rows_and_types() -> None:
         "Question Text,Question Type,Option 1,Option 2,Option 3,Correct Answer,Time in seconds,Image Link,Answer explanation\n"
         "Text of the question,(default is Multiple Choice),Text for option 1,,,,,,\n"
         "Which?,Multiple Choice,3,1,2,2,20,https://a.b/c.png,Because\n"
-        "Which two?,Checkbox,x,y,z,\"1,3\",,,\n"
+        'Which two?,Checkbox,x,y,z,"1,3",,,\n'
         "Fill,Fill-in-the-Blank,cat,kitty,,,,,\n"
         "Say,Open-Ended,,,,,,,\n"
         "Sky?,Multiple Choice,True,False,,1,,,\n"

@@ -205,7 +205,9 @@ def test_questions_with_answers_in_every_common_shape(text: str) -> None:
 
 
 def test_good_to_hear_becomes_a_rubric_and_components_are_dropped() -> None:
-    text = "import X from 'x'\n\n### What is it?\n\n#### Answer\n\nA thing.\n\n<Ad id=1 />\n\n#### Good to hear\n\n- names it\n- explains it\n"
+    text = (
+        "import X from 'x'\n\n### What is it?\n\n#### Answer\n\nA thing.\n\n<Ad id=1 />\n\n#### Good to hear\n\n- names it\n- explains it\n"
+    )
     result = read(text, "markdown")
     body = result.questions[0].body
     assert body.reference == Text.of("A thing.")
@@ -232,7 +234,10 @@ def test_red_broken_answers_cost_one_question() -> None:
 
 
 def test_opentriviaqa_matches_the_answer_to_a_choice() -> None:
-    result = read("#Q One\nmore?\n^ the  cat.\nA dog\nВ The cat\n\n#Q Two?\n^ bird\nA dog\nB cat\n\n#Q Three?\n^ True\nA True\nB False\n", "opentriviaqa")
+    result = read(
+        "#Q One\nmore?\n^ the  cat.\nA dog\nВ The cat\n\n#Q Two?\n^ bird\nA dog\nB cat\n\n#Q Three?\n^ True\nA True\nB False\n",
+        "opentriviaqa",
+    )
     assert outline(result) == [("single", "One\nmore?", ["The cat"]), ("truefalse", "Three?", True)]
     assert len(result.drafts) == 1
 

@@ -209,6 +209,11 @@ async def test_own_option_orders_are_answered_on_a_private_sheet(sandbox: Sandbo
     assert "Your answer: **At dusk**" in read(sheet)
     shown = await closed_and_shown(round_)
     assert "1 of 1 had it right" in read(shown)
+    await round_.press("Next question")
+    await round_.says("question 2 of 5")
+    sheet = (await sam.press(round_.messages()[-1], label="Answer")).message
+    await sam.select(sheet, None, ["red", "both"])
+    assert "Red; Red and white" in read(sheet) or "Red and white; Red" in read(sheet)
 
 
 async def test_more_time_is_private_and_the_answer_waits_for_it(sandbox: Sandbox, bot: StudyhallClient) -> None:
@@ -293,6 +298,21 @@ async def test_the_answers_of_the_question_are_suggested_for_a_repair(sandbox: S
     round_ = await opened(sandbox, language="en")
     choices = await round_.host.complete("live repair", "answer", "", channel=ROOM, question=1, fix="key")
     assert {choice["value"] for choice in choices} == {"dawn", "noon", "dusk", "never"}
+
+
+async def test_a_round_whose_channel_is_deleted_ends(sandbox: Sandbox, bot: StudyhallClient) -> None:
+    round_ = await opened(sandbox, language="en", place="thread")
+    await round_.press("Start")
+    await round_.says("question 1 of 5")
+    del sandbox.world.channels[round_.room.id]
+    await round_.press("Close now")
+    live = bot.part(LiveDesk).live
+    for _ in range(400):
+        (loaded,) = await live.newest(GUILD_ID)
+        if loaded.over:
+            break
+        await asyncio.sleep(0.02)
+    assert loaded.over
 
 
 async def test_a_deleted_message_is_sent_again(sandbox: Sandbox, bot: StudyhallClient) -> None:

@@ -135,7 +135,7 @@ class Stage:
             self.crowd.pressed[act.interaction.id] = (key, person.id, choice)
             if await self.done(act):
                 said = act.message.content
-                assert said.startswith(("✔", "This button belongs", "Too late", "The answer", "The round is paused")), said
+                assert said.startswith(("✔", "This button belongs", "Too late", "The answer", "This round has ended")), said
                 if said.startswith("✔"):
                     self.crowd.receipts[act.interaction.id] = choice
                     self.crowd.told[key, person.id] = choice

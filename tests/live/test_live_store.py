@@ -354,7 +354,9 @@ async def test_a_forgotten_person_is_gone_and_nobody_else_has_moved(live: LiveRo
         await live.press(round_.id, press(who, who, "b", 2), f"P{who}")
     round_ = await revealed(live, round_)
     before = (await live.report(round_.id)).board
-    await live._store.forget(6)
+    assert [kept["answer"] for kept in await live.kept_of(6)] == [{"selected": ["b"]}]
+    await live.forget(6)
+    assert await live.kept_of(6) == []
     now = (await live.report(round_.id)).board
     assert [s.seat.learner_id for s in now.standings] == [5, 7]
     assert [s.points for s in now.standings] == [s.points for s in before.standings if s.seat.learner_id != 6]

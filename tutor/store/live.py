@@ -13,19 +13,20 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from sqlite_utils import Database as Connection
 
 from content.model import Quiz
 from tutor.errors import NotFound, RoundRunning, StaleAnswer, TutorError
 from tutor.live import LiveRound
-from tutor.live_press import Receipt, judged, may_join, refusal_of, seat_for
+from tutor.live_press import Receipt, may_join
 from tutor.live_repair import Repair
 from tutor.live_snapshot import restored, snapshot
 from tutor.scoring import Press, Seat
-from tutor.store import live_rows
+from tutor.store import live_presses, live_rows
 from tutor.store.database import Database, first, rows, write
+from tutor.store.live_presses import RoundBatch, Sent
 
 BATCH: Final = 100
 """Presses in one transaction at most: it then takes under 20 ms, so nobody waits long for a later one."""
@@ -50,10 +51,8 @@ class MessageAt:
 
 
 @dataclass(frozen=True, slots=True)
-class _Waiting:
+class _Waiting(Sent):
     round_id: str
-    press: Press
-    name: str
     receipt: asyncio.Future[Receipt]
 
 
@@ -185,7 +184,7 @@ class LiveStore:
         Raises NotFound, BadResponse, StaleAnswer, StoreError: then nothing was kept.
         """
         receipt: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
-        self._waiting.append(_Waiting(round_id, press, name, receipt))
+        self._waiting.append(_Waiting(press, name, round_id, receipt))
         if self._flusher is None:
             self._flusher = asyncio.create_task(self._flush(), name="save presses")
         return await receipt
@@ -222,13 +221,13 @@ class LiveStore:
             by_round.setdefault(waiting.round_id, []).append(waiting)
         results: dict[int, Receipt | Exception] = {}
         loaded = self._loaded_all(connection, list(by_round))
-        languages = _languages(connection, [waiting.press.learner_id for waiting in batch])
+        languages = live_presses.languages(connection, [waiting.press.learner_id for waiting in batch])
         for round_id, waitings in by_round.items():
             round_ = loaded.get(round_id)
             if round_ is None:
                 results |= {id(waiting): NotFound("round", round_id) for waiting in waitings}
                 continue
-            batch_of = _RoundBatch(connection, round_, waitings, languages)
+            batch_of = RoundBatch(connection, round_, waitings, languages)
             for waiting in waitings:
                 try:
                     results[id(waiting)] = batch_of.saved(waiting)
@@ -283,7 +282,7 @@ class LiveStore:
 
         def work(connection: Connection) -> tuple[LiveRound, Seat, bool]:
             round_ = self._loaded(connection, round_id)
-            seat = _seat(connection, round_id, learner_id)
+            seat = live_presses.seat(connection, round_id, learner_id)
             if seat is not None:
                 if team is not None and team != seat.team and round_.phase.value == "lobby" and team < round_.rules.teams:
                     write(connection, "UPDATE live_seats SET team = ? WHERE round_id = ? AND learner_id = ?", (team, round_id, learner_id))
@@ -291,13 +290,13 @@ class LiveStore:
                 return round_, seat, False
             if not may_join(round_):
                 raise StaleAnswer(f"round {round_id} takes nobody in any more")
-            return round_, _take_seat(connection, round_, learner_id, name, team, now), True
+            return round_, live_presses.take_seat(connection, round_, learner_id, name, team, now), True
 
         return await self._database.run(work)
 
     async def counts(self, round_id: str) -> dict[int | None, int]:
         """Team (None without teams) -> how many seats."""
-        taken, _ = await self._database.run(lambda connection: _taken(connection, round_id))
+        taken, _ = await self._database.run(lambda connection: live_presses.taken(connection, round_id))
         return taken
 
     async def seats(self, round_id: str) -> list[Seat]:
@@ -316,7 +315,7 @@ class LiveStore:
         return {row["learner_id"]: live_rows.factor_of(row["factor"]) for row in found}
 
     async def seat(self, round_id: str, learner_id: int) -> Seat | None:
-        return await self._database.run(lambda connection: _seat(connection, round_id, learner_id))
+        return await self._database.run(lambda connection: live_presses.seat(connection, round_id, learner_id))
 
     async def save_factor(self, guild_id: int, learner_id: int, factor: float) -> None:
         """How much longer this person may take, from now on; rounds that have ended keep what they had. 1 removes it."""
@@ -342,7 +341,7 @@ class LiveStore:
         await self._database.run(work)
 
     async def factor(self, guild_id: int, learner_id: int) -> float:
-        return await self._database.run(lambda connection: _factor(connection, guild_id, learner_id))
+        return await self._database.run(lambda connection: live_presses.factor(connection, guild_id, learner_id))
 
     # Signals, messages, the heartbeat -------------------------------------------------------------------------------
 
@@ -379,6 +378,16 @@ class LiveStore:
         sql = "INSERT INTO facts_of_this_bot (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
         await self._database.run(lambda connection: write(connection, sql, (_ALIVE, now.isoformat())))
 
+    async def presses_by(self, learner_id: int) -> list[tuple[LiveRound, Press]]:
+        """Everything that one person ever answered in live rounds, oldest first."""
+
+        def work(connection: Connection) -> list[tuple[LiveRound, Press]]:
+            found = rows(connection, "SELECT * FROM live_presses WHERE learner_id = ? ORDER BY press_id", [learner_id])
+            loaded = self._loaded_all(connection, sorted({row["round_id"] for row in found}))
+            return [(loaded[row["round_id"]], live_rows.press_of(row)) for row in found]
+
+        return await self._database.run(work)
+
     async def forget(self, learner_id: int) -> None:
         """Remove a person from every live round: seat, presses, signals, time factor. Other people's points stay as they are."""
 
@@ -391,103 +400,6 @@ class LiveStore:
     async def alive(self) -> datetime | None:
         row = await self._database.run(lambda c: first(c, "SELECT value FROM facts_of_this_bot WHERE key = ?", [_ALIVE]))
         return datetime.fromisoformat(row["value"]) if row else None
-
-
-class _RoundBatch:
-    """The presses of one round that share a transaction: what they need is read once for all of them, and written at once."""
-
-    def __init__(self, connection: Connection, round_: LiveRound, waitings: Sequence[_Waiting], languages: dict[int, str | None]) -> None:
-        self._round = round_
-        self._languages = languages
-        self._new_seats: list[tuple[Any, ...]] = []
-        self._new_presses: list[tuple[Any, ...]] = []
-        learners = list({waiting.press.learner_id for waiting in waitings})
-        among = f"learner_id IN ({', '.join('?' * len(learners))})"
-        found = rows(connection, f"SELECT * FROM live_seats WHERE round_id = ? AND {among}", [round_.id, *learners])
-        self._seats = {row["learner_id"]: live_rows.seat_of(row) for row in found}
-        self._factors: dict[int, float] = {}
-        self._taken: dict[int | None, int] = {}
-        self._number = 0
-        if len(self._seats) < len(learners):
-            found = rows(connection, f"SELECT * FROM time_factors WHERE guild_id = ? AND {among}", [round_.guild_id, *learners])
-            self._factors = {row["learner_id"]: live_rows.factor_of(row["factor"]) for row in found}
-            self._taken, self._number = _taken(connection, round_.id)
-        self._earlier: dict[int, list[Press]] = {}
-        if round_.current is not None:  # a press for any other question is refused
-            found = rows(
-                connection,
-                f"SELECT * FROM live_presses WHERE round_id = ? AND position = ? AND vote = ? AND {among}",
-                [round_.id, round_.current.position, round_.current.vote, *learners],
-            )
-            for row in found:
-                self._earlier.setdefault(row["learner_id"], []).append(live_rows.press_of(row))
-
-    def saved(self, waiting: _Waiting) -> Receipt:
-        round_, press = self._round, waiting.press
-        seat = self._seats.get(press.learner_id)
-        factor = seat.factor if seat else self._factors.get(press.learner_id, 1.0)
-        language = self._languages.get(press.learner_id)
-        refusal = refusal_of(round_, seat, press, factor=factor)
-        if refusal is not None:
-            return Receipt(round_, press.position, press.vote, None, refusal, seat=seat, language=language)
-        earlier = self._earlier.setdefault(press.learner_id, [])
-        receipt = judged(round_, seat or Seat(press.learner_id, waiting.name, 0, None, factor), earlier, press)
-        if seat is None:
-            self._number += 1
-            seat = seat_for(round_, press.learner_id, waiting.name, number=self._number, team=None, taken=self._taken, factor=factor)
-            self._taken[seat.team] = self._taken.get(seat.team, 0) + 1
-            self._seats[press.learner_id] = seat
-            self._new_seats.append(_seat_row(round_.id, seat, press.pressed_at))
-        earlier.append(press)
-        answer, at = live_rows.response_json(press.response), live_rows.milliseconds(press.pressed_at)
-        self._new_presses.append((press.press_id, round_.id, press.position, press.vote, press.learner_id, answer, at))
-        return replace(receipt, seat=seat, language=language)
-
-    def write(self, connection: Connection) -> None:
-        connection.conn.executemany(_INSERT_SEAT, self._new_seats)
-        connection.conn.executemany(
-            "INSERT OR IGNORE INTO live_presses (press_id, round_id, position, vote, learner_id, response, pressed_at)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?)",
-            self._new_presses,
-        )
-
-
-def _seat(connection: Connection, round_id: str, learner_id: int) -> Seat | None:
-    row = first(connection, "SELECT * FROM live_seats WHERE round_id = ? AND learner_id = ?", [round_id, learner_id])
-    return live_rows.seat_of(row) if row else None
-
-
-def _languages(connection: Connection, learners: Sequence[int]) -> dict[int, str | None]:
-    """What people chose for themselves, of those who did."""
-    found = rows(connection, f"SELECT learner_id, language FROM people WHERE learner_id IN ({', '.join('?' * len(learners))})", learners)
-    return {row["learner_id"]: row["language"] for row in found}
-
-
-_INSERT_SEAT: Final = "INSERT INTO live_seats (round_id, learner_id, number, name, team, factor, joined_at) VALUES (?, ?, ?, ?, ?, ?, ?)"
-
-
-def _seat_row(round_id: str, seat: Seat, now: datetime) -> tuple[Any, ...]:
-    return (round_id, seat.learner_id, seat.number, seat.name, seat.team, live_rows.stored_factor(seat.factor), now.isoformat())
-
-
-def _take_seat(connection: Connection, round_: LiveRound, learner_id: int, name: str, team: int | None, now: datetime) -> Seat:
-    taken, number = _taken(connection, round_.id)
-    factor = _factor(connection, round_.guild_id, learner_id)
-    seat = seat_for(round_, learner_id, name, number=number + 1, team=team, taken=taken, factor=factor)
-    write(connection, _INSERT_SEAT, _seat_row(round_.id, seat, now))
-    return seat
-
-
-def _taken(connection: Connection, round_id: str) -> tuple[dict[int | None, int], int]:
-    """Seats by team, and the highest number given out."""
-    sql = "SELECT team, count(*) AS people, max(number) AS number FROM live_seats WHERE round_id = ? GROUP BY team"
-    found = rows(connection, sql, [round_id])
-    return {row["team"]: row["people"] for row in found}, max((row["number"] for row in found), default=0)
-
-
-def _factor(connection: Connection, guild_id: int, learner_id: int) -> float:
-    row = first(connection, "SELECT factor FROM time_factors WHERE guild_id = ? AND learner_id = ?", [guild_id, learner_id])
-    return live_rows.factor_of(row["factor"]) if row else 1.0
 
 
 def _insert_repair(connection: Connection, round_id: str, repair: Repair) -> None:

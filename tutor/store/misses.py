@@ -50,6 +50,9 @@ class MissStore:
 
         await self._database.run(work)
 
+    async def forget(self, learner_id: int) -> None:
+        await self._database.run(lambda connection: write(connection, "DELETE FROM misses WHERE learner_id = ?", (learner_id,)))
+
     async def save(self, round_id: str, misses: Sequence[Miss]) -> None:
         """Replace what is kept of this round by these, for those who agreed; a repaired key so takes misses back too."""
 

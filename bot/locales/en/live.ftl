@@ -67,7 +67,11 @@ choice-live-time-unlimited = no limit
 
 # The lobby
 live-lobby-title = { $title } · live round
-live-lobby-text = { $questions } questions. Press **Join** to take a seat; the instructor starts the round.
+live-lobby-text =
+    { $questions ->
+        [one] 1 question.
+       *[other] { $questions } questions.
+    } Press **Join** to take a seat; the instructor starts the round.
 live-lobby-here = { $people ->
     [one] 1 person is here
    *[other] { $people } people are here
@@ -165,7 +169,7 @@ live-board-more = { $people ->
    *[other] and { $people } more; **My place** shows yours
 }
 live-podium-title = 🏁 { $title } · the end
-live-podium-text = { $people } people, { $questions } questions, { $possible } points possible.
+live-podium-text = People: { $people } · questions: { $questions } · points possible: { $possible }
 live-podium-nobody = Nobody took part.
 live-place = You are in place **{ $place }** of { $people } with **{ $points }** of { $possible } points.
 live-place-none = Nothing of yours counts yet.
@@ -227,7 +231,7 @@ live-repair-done = Question { $number }: { $what }. { $moved }
 live-repair-line = { $name }: { $before } → { $after } points, place { $place_before } → { $place_after }
 live-time-done = { $name } now has this time in live rounds: { $time }. Nobody else sees it.
 live-results-title = Results · { $title }
-live-results-text = { $people } people, { $questions } questions that count, mean { $mean } of { $possible } points. The files have everything.
+live-results-text = People: { $people } · questions that count: { $questions } · mean { $mean } of { $possible } points. The files have everything.
 live-results-question = { $number }. { $stem }
 live-results-figures = { $right } of { $answered } right · difficulty { $difficulty } · discrimination { $discrimination }
 live-results-suspected = ⚠ suspected wrong key: the strong chose “{ $option }”
