@@ -63,3 +63,25 @@ class StateButton(discord.ui.DynamicItem[discord.ui.Button[Any]], template="neve
 
     async def pressed(self, client: StudyhallClient, interaction: Interaction[Any]) -> None:
         raise NotImplementedError
+
+
+class StateMenu(discord.ui.DynamicItem[discord.ui.Select[Any]], template="never^"):
+    """A select named by its custom id. Subclasses give `template=` and `chosen`."""
+
+    def __init__(self, parts: tuple[str | int, ...], kind: str, select: discord.ui.Select[Any]) -> None:
+        self.parts = tuple(map(str, parts))
+        select.custom_id = custom_id(kind, *parts)
+        super().__init__(select)
+
+    @classmethod
+    async def from_custom_id(cls, interaction: Interaction[Any], item: Item, match: re.Match[str], /) -> Self:
+        assert isinstance(item, discord.ui.Select)
+        return cls(tuple(match.groups()), item.custom_id.partition(":")[0], item)
+
+    async def callback(self, interaction: Interaction[Any]) -> None:
+        client = client_of(interaction)
+        async with client.reporting(interaction):
+            await self.chosen(client, interaction)
+
+    async def chosen(self, client: StudyhallClient, interaction: Interaction[Any]) -> None:
+        raise NotImplementedError

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from typing import Any, Self
+from typing import Any
 
 import discord
 from discord import Interaction
@@ -11,7 +10,7 @@ from discord import Interaction
 from bot import render
 from bot.client import StudyhallClient
 from bot.texts import text
-from bot.views.buttons import KEY, StateButton, client_of, custom_id
+from bot.views.buttons import KEY, StateButton, StateMenu
 from content.model import Guide, Section
 from tutor.service import GuideView
 
@@ -47,22 +46,10 @@ class GuideButton(StateButton, template=rf"guide:({KEY}{{1,60}}):([a-z]{{2}})"):
         await turn(client, interaction, guide_id, 0, language)
 
 
-class PageMenu(discord.ui.DynamicItem[discord.ui.Select[Any]], template=rf"jump:({KEY}{{1,60}}):([a-z]{{2}})"):
-    def __init__(self, guide_id: str, language: str, select: discord.ui.Select[Any]) -> None:
-        self.key = (guide_id, language)
-        select.custom_id = custom_id("jump", guide_id, language)
-        super().__init__(select)
-
-    @classmethod
-    async def from_custom_id(cls, interaction: Interaction[Any], item: discord.ui.Item[Any], match: re.Match[str], /) -> Self:
-        assert isinstance(item, discord.ui.Select)
-        return cls(match[1], match[2], item)
-
-    async def callback(self, interaction: Interaction[Any]) -> None:
-        client = client_of(interaction)
-        async with client.reporting(interaction):
-            guide_id, language = self.key
-            await turn(client, interaction, guide_id, int(self.item.values[0]), language)
+class PageMenu(StateMenu, template=rf"jump:({KEY}{{1,60}}):([a-z]{{2}})"):
+    async def chosen(self, client: StudyhallClient, interaction: Interaction[Any]) -> None:
+        guide_id, language = self.parts
+        await turn(client, interaction, guide_id, int(self.item.values[0]), language)
 
 
 BUTTONS = (OpenSection, PageButton, GuideButton, PageMenu)
@@ -84,9 +71,8 @@ def page(client: StudyhallClient, view: GuideView, number: int, language: str) -
         for place, heading in enumerate(headings)
     ]
     start = max(0, min(number - 12, len(options) - 25))  # a menu holds 25: show those around the page
-    items.add_item(
-        PageMenu(guide.id, language, discord.ui.Select(options=options[start : start + 25], placeholder=text("guide-jump", language)))
-    )
+    menu = discord.ui.Select[Any](options=options[start : start + 25], placeholder=text("guide-jump", language))
+    items.add_item(PageMenu((guide.id, language), "jump", menu))
     back, forward = max(0, number - 1), min(len(pages) - 1, number + 1)
     # the ids of the two buttons differ even where both would lead to the same page
     items.add_item(PageButton((guide.id, back, language), "page", text("button-previous", language), emoji="◀️", disabled=number == 0))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from typing import Any, Self
+from typing import Any
 
 import discord
 from discord import ButtonStyle, Interaction
@@ -12,7 +11,7 @@ from bot import render
 from bot.client import StudyhallClient, custom_id_of
 from bot.texts import language_of, text
 from bot.views import answers
-from bot.views.buttons import KEY, ROUND, StateButton, client_of, custom_id
+from bot.views.buttons import KEY, ROUND, StateButton, StateMenu, client_of, custom_id
 from bot.views.reading import OpenSection
 from content.model import Choices, Info, Match, Order, Question, Short, TrueFalse
 from tutor.errors import BadResponse
@@ -30,21 +29,10 @@ class AnswerButton(StateButton, template=rf"answer:({ROUND}):(\d{{1,3}}):({KEY}{
         await submit(client, interaction, round_id, int(position), Selected((choice,)))
 
 
-class AnswerMenu(discord.ui.DynamicItem[discord.ui.Select[Any]], template=rf"pick:({ROUND}):(\d{{1,3}})"):
-    def __init__(self, round_id: str, position: int, select: discord.ui.Select[Any]) -> None:
-        self.key = (round_id, position)
-        select.custom_id = custom_id("pick", round_id, position)
-        super().__init__(select)
-
-    @classmethod
-    async def from_custom_id(cls, interaction: Interaction[Any], item: discord.ui.Item[Any], match: re.Match[str], /) -> Self:
-        assert isinstance(item, discord.ui.Select)
-        return cls(match[1], int(match[2]), item)
-
-    async def callback(self, interaction: Interaction[Any]) -> None:
-        client = client_of(interaction)
-        async with client.reporting(interaction):
-            await submit(client, interaction, *self.key, Selected(tuple(self.item.values)))
+class AnswerMenu(StateMenu, template=rf"pick:({ROUND}):(\d{{1,3}})"):
+    async def chosen(self, client: StudyhallClient, interaction: Interaction[Any]) -> None:
+        round_id, position = self.parts
+        await submit(client, interaction, round_id, int(position), Selected(tuple(self.item.values)))
 
 
 class TypeButton(StateButton, template=rf"type:({ROUND}):(\d{{1,3}})"):
@@ -95,25 +83,13 @@ class EndButton(StateButton, template=rf"end:({ROUND})"):
         await show(client, interaction, await client.tutor.end(self.parts[0], interaction.user.id, now=interaction.created_at))
 
 
-class ReviewMenu(discord.ui.DynamicItem[discord.ui.Select[Any]], template=rf"review:({ROUND})"):
+class ReviewMenu(StateMenu, template=rf"review:({ROUND})"):
     """After the end: look at one question again."""
 
-    def __init__(self, round_id: str, select: discord.ui.Select[Any]) -> None:
-        self.round_id = round_id
-        select.custom_id = custom_id("review", round_id)
-        super().__init__(select)
-
-    @classmethod
-    async def from_custom_id(cls, interaction: Interaction[Any], item: discord.ui.Item[Any], match: re.Match[str], /) -> Self:
-        assert isinstance(item, discord.ui.Select)
-        return cls(match[1], item)
-
-    async def callback(self, interaction: Interaction[Any]) -> None:
-        client = client_of(interaction)
-        async with client.reporting(interaction):
-            position = int(self.item.values[0])
-            view = await client.tutor.review(self.round_id, position, interaction.user.id, now=interaction.created_at)
-            await show(client, interaction, view)
+    async def chosen(self, client: StudyhallClient, interaction: Interaction[Any]) -> None:
+        position = int(self.item.values[0])
+        view = await client.tutor.review(self.parts[0], position, interaction.user.id, now=interaction.created_at)
+        await show(client, interaction, view)
 
 
 class AgainButton(StateButton, template=rf"again:(practice|exam):({KEY}{{1,60}})"):
@@ -187,7 +163,8 @@ def result_page(client: StudyhallClient, view: RoundView, items: discord.ui.View
         if (question := view.quiz.question(answer.question_id))
     ]
     if options:
-        items.add_item(ReviewMenu(view.round.id, discord.ui.Select(options=options, placeholder=text("result-questions", language))))
+        questions = discord.ui.Select[Any](options=options, placeholder=text("result-questions", language))
+        items.add_item(ReviewMenu((view.round.id,), "review", questions))
     for guide, section in reread[:3]:
         items.add_item(OpenSection.to(client, guide, section, language))
     again = text("button-again", language)
@@ -204,7 +181,7 @@ def add_answer_items(items: discord.ui.View, view: RoundView, question: Question
             if many or len(choices) > (ROWS - 1) * 5:
                 most = min(question.body.most or len(choices), len(choices)) if many else 1
                 placeholder = text("choose-placeholder" if many else "choose-one-placeholder", language)
-                items.add_item(AnswerMenu(*key, menu([choice.id for choice in choices], texts, placeholder, most=most)))
+                items.add_item(AnswerMenu(key, "pick", menu([choice.id for choice in choices], texts, placeholder, most=most)))
                 return
             lettered = [f"{render.letter(i)}. {choice}" for i, choice in enumerate(texts)]
             long = any(len(label) > render.BUTTON_LABEL for label in lettered)

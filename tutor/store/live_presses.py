@@ -105,11 +105,11 @@ def _seat_row(round_id: str, seat: Seat, now: datetime) -> tuple[Any, ...]:
 
 
 def take_seat(connection: Connection, round_: LiveRound, learner_id: int, name: str, team: int | None, now: datetime) -> Seat:
-    taken, number = taken(connection, round_.id)
-    factor = factor(connection, round_.guild_id, learner_id)
-    seat = seat_for(round_, learner_id, name, number=number + 1, team=team, taken=taken, factor=factor)
-    write(connection, _INSERT_SEAT, _seat_row(round_.id, seat, now))
-    return seat
+    counts, number = taken(connection, round_.id)
+    own = factor(connection, round_.guild_id, learner_id)
+    made = seat_for(round_, learner_id, name, number=number + 1, team=team, taken=counts, factor=own)
+    write(connection, _INSERT_SEAT, _seat_row(round_.id, made, now))
+    return made
 
 
 def taken(connection: Connection, round_id: str) -> tuple[dict[int | None, int], int]:
