@@ -175,7 +175,9 @@ def without_pictures(question: Question, gone: Collection[Media]) -> Question:
         if medium is None:
             return found.group()
         alt = next(iter(medium.alt)).replace("[", "(").replace("]", ")").replace("\n", " ")
-        return f"[{alt}]({medium.url})" if medium.url and medium.url.startswith("https://") else f"[picture: {alt}]"
+        if not medium.url or not medium.url.startswith("https://"):
+            return f"[picture: {alt}]"
+        return _MASKED.sub(_open_link, f"[{alt}]({medium.url})")  # "[640.png](https://…)" would look like another address
 
     if not by_id:
         return question

@@ -20,6 +20,7 @@ from engines.base import NOT_IN_GUIDE, Finish, Health, Passage, Prompt, Traits
 
 LONGEST: Final = 700  # characters of one quoted sentence or code block; longer ones read as a page, not as an answer
 SECOND: Final = 0.55  # share of the best score that a second sentence must reach to be worth its place
+LATER: Final = 0.8  # what the words of a passage weigh against those of the one before: they were ranked by more than words
 NEAREST: Final = 0.25  # what being the nearest in meaning adds, in shares of the best score by words; less for later passages
 
 # Words so common that sharing one says nothing about the subject. Questions are made of them.
@@ -167,6 +168,7 @@ def best(prompt: Prompt) -> list[Quote]:
     if not candidates:
         return []
     held = [keys(quote.text) for quote in candidates]
+    rank = {passage.tag: number for number, passage in enumerate(prompt.passages)}
     titles = {passage.title: keys(passage.title) for passage in prompt.passages}
     spread = Counter(key for keyset in held for key in set(keyset))
     weight = {key: math.log(1 + len(held) / (1 + spread[key])) for key in asked}
@@ -175,12 +177,11 @@ def best(prompt: Prompt) -> list[Quote]:
         own = sum(weight[key] for key in asked if key in keyset)
         title = sum(weight[key] for key in asked if key in titles[quote.title])
         score = own + 0.4 * title if own or quote.first else 0.0  # a title speaks for the whole passage: for its opening first
-        scored.append((score * (0.6 if quote.code else 1.0), -at))
+        scored.append((score * (0.6 if quote.code else 1.0) * LATER ** rank[quote.tag], -at))
     best_by_words = max(score for score, _ in scored) or 1.0
-    for place, quote in enumerate(candidates):
-        rank = next(rank for rank, passage in enumerate(prompt.passages, start=1) if passage.tag == quote.tag)
-        if _is_nearest(quote, prompt.passages[rank - 1]):
-            scored[place] = (scored[place][0] + NEAREST * best_by_words / rank, -place)
+    for at, quote in enumerate(candidates):
+        if _is_nearest(quote, prompt.passages[rank[quote.tag]]):
+            scored[at] = (scored[at][0] + NEAREST * best_by_words / (1 + rank[quote.tag]), -at)
     ranked = [(score, candidates[-place]) for score, place in sorted(scored, reverse=True) if score > 0]
     chosen = [quote for score, quote in ranked[:2] if score >= SECOND * ranked[0][0]]
     return list(dict.fromkeys(chosen))

@@ -17,7 +17,7 @@ from content.model import NEUTRAL, Question, Quiz
 from tutor.reply import Reason
 from tutor.search import Hit
 
-COVERAGE: Final = 0.25
+COVERAGE: Final = 0.27
 """Share of a question's information that a section's words must have, where there are no embeddings [tuned on half of suite A]."""
 NEAR: Final = 0.914
 """Nearness (see `nearness`) from which a section is taken to cover a question in its own script [tuned on half of suite A]."""

@@ -19,6 +19,7 @@ from content.model import Library, Question, Quiz
 from tutor import grading, live, rounds, scoring, statistics
 from tutor.errors import NotFound, StaleAnswer
 from tutor.exports import Report
+from tutor.gate import Lock
 from tutor.grading import Response
 from tutor.live import LiveRound, Phase, Rules
 from tutor.live_press import Receipt
@@ -304,6 +305,19 @@ class LiveRounds:
 
     async def load(self, round_id: str) -> LiveRound:
         return await self._store.load(round_id)
+
+    async def locks(self, learner_id: int, channel_id: int | None, now: datetime) -> list[Lock]:
+        """The questions that are open in live rounds of this channel, or of which this person has a seat, wherever they ask.
+
+        Only the reveal unlocks: a question whose time is up stays locked until then.
+        """
+        found: list[Lock] = []
+        for round_ in await self._store.open_rounds(ended_after=now):
+            if round_.question is None or round_.phase not in (Phase.ASKING, Phase.CLOSED, Phase.DISCUSSING):
+                continue
+            if round_.channel_id == channel_id or await self._store.seat(round_.id, learner_id):
+                found.append(Lock(round_.quiz, round_.question))
+        return found
 
     async def newest(self, guild_id: int, *, limit: int = 25) -> list[LiveRound]:
         return await self._store.newest(guild_id, limit=limit)

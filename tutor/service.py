@@ -115,6 +115,7 @@ class Tutor:
         self.further_locks: list[Callable[[int, int | None, datetime], Awaitable[Sequence[Lock]]]] = []
         self._bank = Bank.of(library)
         self._guild_quizzes = guild_quizzes
+        self.further_forgetting: list[Callable[[int], Awaitable[None]]] = []
         self._rounds = round_store
         self._new_id = new_id
 
@@ -299,6 +300,12 @@ class Tutor:
         if question is None:
             raise NotFound("question", round_.question_ids[position])
         return question
+
+    async def forget(self, learner_id: int) -> None:
+        """Remove what is kept of a person. Results of live rounds stay: they belong to the class that played them."""
+        await self.people.forget(learner_id)
+        for also in self.further_forgetting:
+            await also(learner_id)
 
     async def save_reply(self, reply_id: str, asked: Asked, reply: TutorReply, *, now: datetime) -> None:
         """Note what became of a question; a question that no guide answers becomes a gap for the author."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from bot.client import Feature, StudyhallClient
-from bot.commands import ask, content, guide, help_, interview, live, quiz
+from bot.commands import ask, content, guide, help_, interview, live, privacy, quiz
 from bot.settings import Settings, SettingsError
 from content import banks
 from content.load import SHIPPED, load_library
@@ -40,7 +40,7 @@ from tutor.store.vectors import VectorIndex
 
 log = logging.getLogger("studyhall")
 
-FEATURES: Final[tuple[Feature, ...]] = (quiz.register, ask.register, guide.register, interview.register, help_.register)
+FEATURES: Final[tuple[Feature, ...]] = (quiz.register, ask.register, guide.register, interview.register, privacy.register, help_.register)
 START_DEADLINE_S: Final = 120.0  # for a model server to load its weights
 
 OnEngine = Callable[[Traits, str], None]
@@ -147,6 +147,8 @@ async def tutor_for(settings: Settings, *, on_change: OnEngine | None = None) ->
             guild_quizzes=drafts,
         )
         rounds = LiveRounds(library, store=LiveStore(database), misses=MissStore(database), new_id=_new_id, guild_quizzes=drafts)
+        tutor.further_locks.append(rounds.locks)
+        tutor.further_forgetting.append(rounds.forget)
         yield tutor, rounds, drafts
 
 

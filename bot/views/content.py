@@ -364,7 +364,7 @@ def proposed_embed(client: StudyhallClient, proposed: Proposed, language: str) -
     embed.add_field(name=text("judged-right", language), value=render.cut(right, render.FIELD_VALUE), inline=False)
     if proposal.explanation:
         embed.add_field(name=text("judged-why", language), value=proposal.explanation, inline=False)
-        embed.add_field(name=text("ask-sources", language), value=answers.sources(client, reply), inline=False)
+        embed.add_field(name=text("ask-sources", language), value=answers.sources(client, reply) or "—", inline=False)
     else:
         embed.add_field(name=text("judged-why", language), value=nothing_found(reply, language), inline=False)
     embed.set_footer(text=text("content-left", language, count=proposed.left, engine=reply.engine))

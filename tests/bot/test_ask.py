@@ -191,3 +191,23 @@ def test_every_guide_fits_discord() -> None:
                 assert len(made) <= 6_000
                 assert made.description is not None
                 assert not made.description.endswith(" …"), f"{guide.id} ({guide.language}), page {number} is cut"
+
+
+async def test_a_live_question_is_locked_for_everybody_there_until_it_is_revealed(sandbox: Sandbox, running: Running) -> None:
+    from tests.live.conftest import labels as live_labels
+    from tests.live.conftest import read
+
+    quiz = LIBRARY.quizzes["tensorrt-engines"]
+    async with running(sandbox):
+        ada, sam = sandbox.person("Ada"), sandbox.person("Sam")
+        console = await ada.slash("live start", channel="live-rounds", quiz=quiz.id, questions=1)
+        await sandbox.wait_for(lambda: "Start" in live_labels(console.message), 10)
+        await ada.press(console.message, label="Start")
+        shown = await sandbox.wait_for(
+            lambda: next((m for m in sam.messages("live-rounds") if m.embeds and "question 1 of 1" in read(m)), None), 10
+        )
+        question = next(q for q in quiz.questions if q.stem["en"].splitlines()[0] in read(shown))
+        here = await answer_of(sandbox, "What is the right answer?", channel="live-rounds", guide="tensorrt-engines")
+        assert here.ephemeral
+        assert "**Hint 1**" in str(embed(here)["description"])
+        assert leak(str(embed(here)["description"]), question) is None

@@ -137,6 +137,9 @@ async def test_a_draft_is_played_like_any_quiz_and_says_where_an_explanation_is_
         assert "-# No explanation yet." in embed_text(message)
         message = (await sam.press(message, label="Next question")).message
         message = (await sam.press(message, label="B. Loire")).message
+        why = await sam.press(message, label="Why?")
+        await sandbox.wait_for(lambda: why.message.embeds and "writing" not in embed_text(why.message))
+        assert "not" in embed_text(why.message)  # no guide here is about rivers, and it says so
         message = (await sam.press(message, label="Next question")).message
         message = (await sam.press(message, label="False")).message
         assert "Blue light is scattered most." in embed_text(message)

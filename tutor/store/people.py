@@ -35,6 +35,26 @@ class PeopleStore:
         row = await self._database.run(lambda c: first(c, "SELECT keeps_questions FROM people WHERE learner_id = ?", [learner_id]))
         return bool(row and row["keeps_questions"])
 
+    async def save_keeps_questions(self, learner_id: int, *, keeps: bool) -> None:
+        """Whether questions that no guide answers may be kept. They are kept without a name, so taking it back removes none."""
+        await self._database.run(
+            lambda c: write(
+                c,
+                "INSERT INTO people (learner_id, keeps_questions) VALUES (?, ?)"
+                " ON CONFLICT (learner_id) DO UPDATE SET keeps_questions = excluded.keeps_questions",
+                (learner_id, int(keeps)),
+            )
+        )
+
+    async def forget(self, learner_id: int) -> None:
+        """Remove a person's solo rounds with their answers, what became of their questions, and their choices."""
+
+        def work(connection: Connection) -> None:
+            for table in ("rounds", "replies", "people"):  # answers go with their rounds
+                write(connection, f"DELETE FROM {table} WHERE learner_id = ?", (learner_id,))
+
+        await self._database.run(work)
+
     async def save_reply(self, reply_id: str, learner_id: int, guide_id: str | None, reply: TutorReply, *, asked_at: datetime) -> None:
         values = (
             reply_id,
