@@ -114,9 +114,11 @@ def _single(fields: Fields, entry: MapNode, defaults: Defaults) -> Body:
     choices = _choice_list(fields, entry.entries.get("choices"), "choices")
     _many(fields, entry, "choices", len(choices), "choices")
     keys = sum(choice.credit >= 1 for choice in choices)
-    if keys != 1 and len(choices) > 1:
+    any_right = fields.truth(entry.entries.get("any"), "any", False)
+    if len(choices) > 1 and (keys == 0 or (keys > 1 and not any_right)):
         what = "no choice is marked right." if keys == 0 else f"{keys} choices are marked right."
-        remedy = "Mark one with correct: true." if keys == 0 else "Keep one, or use type: multiple."
+        several = "Keep one, use type: multiple, or say any: true where any one of them is enough."
+        remedy = "Mark one with correct: true." if keys == 0 else several
         fields.add("QUIZ-KEY", entry.entries["choices"], what, remedy)
     return Choices(choices, False, _scoring(fields, entry, Scoring.ALL_OR_NOTHING))
 

@@ -26,7 +26,7 @@ COMMON: Final = frozenset(
     "id type title stem explanation hints guide evidence facts difficulty points time_limit tags group shuffle media extra".split()
 )
 BY_TYPE: Final[Mapping[str, frozenset[str]]] = {
-    "single": frozenset({"choices", "scoring"}),
+    "single": frozenset({"choices", "scoring", "any"}),
     "multiple": frozenset({"choices", "scoring", "min", "max"}),
     "truefalse": frozenset({"answer", "feedback"}),
     "short": frozenset({"accept", "reveal", "blanks"}),

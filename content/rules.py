@@ -54,7 +54,7 @@ _TABLE: Final = (
     Rule("LANG-UNLISTED", WARNING, "A text has a language that `languages` of the quiz does not list."),
     Rule("LANG-DEFAULT", WARNING, "A text exists in other languages, but not in the first of the quiz."),
     Rule("QUIZ-EMPTY", ERROR, "A quiz holds at least one question that can be used."),
-    Rule("QUIZ-KEY", ERROR, "A question has a key: exactly one for single, at least one for the others."),
+    Rule("QUIZ-KEY", ERROR, "A question has a key: exactly one for single (or `any: true`), at least one for the others."),
     Rule("QUIZ-CHOICES", ERROR, "A question offers at least two things to choose, order or match."),
     Rule("QUIZ-BLANKS", ERROR, "The gaps {{…}} of a stem are the keys of `blanks`, in every language."),
     Rule("QUIZ-REGEX", ERROR, "A regex is anchored (^…$), at most 200 characters, and in RE2's linear-time syntax."),

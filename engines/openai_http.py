@@ -33,6 +33,7 @@ from engines.base import (
     PromptTooLong,
     Traits,
 )
+from engines.http_transport import transport
 
 log = logging.getLogger(__name__)
 
@@ -199,6 +200,7 @@ class OpenAIEngine:
             max_retries=0,
             # A kept connection that the server closes just as we use it looks like a crash, and must not be retried blindly.
             default_headers={"Connection": "close"},
+            http_client=openai.DefaultAsyncHttpxClient(transport=transport(_library()), timeout=connect_timeout_s),
         )
 
     async def stream(
@@ -451,6 +453,11 @@ def translated(engine: str, error: Exception) -> EngineError:
         if kind.__module__.partition(".")[0] == "openai" and kind.__name__ in TRANSLATIONS:
             return TRANSLATIONS[kind.__name__](engine, error)
     return EngineDown(engine, f"the connection broke: {_line(error)}", "Ask again", retryable=True)
+
+
+def _library() -> str:
+    """The HTTP library below the package: `httpx` in its version 2, `httpx2` in version 3."""
+    return next(base.__module__.partition(".")[0] for base in openai.DefaultAsyncHttpxClient.__mro__ if base.__name__ == "AsyncClient")
 
 
 def _refused(error: BaseException) -> bool:

@@ -20,7 +20,7 @@ from engines.base import NOT_IN_GUIDE, Finish, Health, Passage, Prompt, Traits
 
 LONGEST: Final = 700  # characters of one quoted sentence or code block; longer ones read as a page, not as an answer
 SECOND: Final = 0.55  # share of the best score that a second sentence must reach to be worth its place
-LATER: Final = 0.8  # what the words of a passage weigh against those of the one before: they were ranked by more than words
+LATER: Final = 0.75  # what the words of a passage weigh against those of the one before: they were ranked by more than words
 NEAREST: Final = 0.25  # what being the nearest in meaning adds, in shares of the best score by words; less for later passages
 
 # Words so common that sharing one says nothing about the subject. Questions are made of them.

@@ -126,11 +126,7 @@ class NativeWriter:
 
 
 def _repaired(question: Question, losses: Losses) -> Question:
-    """The question with the two things that the format refuses put right, each with its warning."""
-    body = question.body
-    if isinstance(body, Choices) and not body.many and sum(choice.correct for choice in body.choices) > 1:
-        losses.changed(question, "ANY-OF", "any one of its right choices was enough; written as multiple: all of them are needed.")
-        question = replace(question, body=replace(body, many=True, scoring=Scoring.PER_CHOICE))
+    """The question with what the format refuses put right, with its warning."""
     kept = tuple(medium for medium in question.media if medium.file is not None or (medium.url or "").startswith("https://"))
     if len(kept) < len(question.media):
         gone = {medium.id: medium for medium in question.media if medium not in kept}
@@ -244,6 +240,8 @@ def _body(question: Question) -> dict[str, Any]:
     match question.body:
         case Choices(choices=choices, many=many, scoring=scoring, least=least, most=most):
             out["choices"] = _choices(choices)
+            if not many and sum(choice.correct for choice in choices) > 1:
+                out["any"] = True
             if scoring is not Scoring.ALL_OR_NOTHING:
                 out["scoring"] = str(scoring)
             if many and least != 1:

@@ -30,6 +30,7 @@ from content.model import (
     Text,
     TrueFalse,
 )
+from content.writers import write as write_bank
 from tests.content.writing import GUIDE, HEAD, QUIZ, SOUND, SYN, loaded, question, write
 
 DOCS = Path(__file__).parents[2] / "docs/content-format.md"
@@ -332,3 +333,20 @@ def test_a_medium_may_not_lie_outside_the_folder_of_its_quiz(tmp_path: Path) -> 
             question(f"  accept: [{{text: x}}]\n  media: [{{id: m, file: '{name}', alt: x, licence: CC0-1.0}}]\n", kind="short")
         )
         assert [fault.code for fault in faults if fault.line == 11] == ["SCHEMA-VALUE"], name
+
+
+def test_several_keys_of_which_one_is_enough_are_loaded_and_written_back() -> None:
+    text = (
+        "schema: quiz/1\nid: any\nversion: 1\ntitle: Any\nlanguages: [en]\nquestions:\n"
+        "- id: q\n  type: single\n  stem: Name a primary colour.\n{any}  choices:\n"
+        "  - {{id: a, text: Red, correct: true}}\n  - {{id: b, text: Blue, correct: true}}\n  - {{id: c, text: Green}}\n"
+    )
+    quiz, faults = load_quiz(text.format(any="  any: true\n"))
+    assert quiz is not None
+    assert not faults
+    assert [choice.correct for choice in quiz.questions[0].body.choices] == [True, True, False]  # type: ignore[union-attr]
+    again, _ = load_quiz(write_bank(quiz, "native").data.decode())
+    assert again is not None
+    assert again.questions[0].body == quiz.questions[0].body
+    _, faults = load_quiz(text.format(any=""))
+    assert "any: true" in next(fault for fault in faults if fault.code == "QUIZ-KEY").remedy
