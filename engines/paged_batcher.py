@@ -29,6 +29,8 @@ log = logging.getLogger(__name__)
 NAME: Final = "paged"
 ATTENTION: Final = "paged|studyhall_flash_2"  # "flash" and "2" in it: that is how transformers decides on graphs and page tables
 REMEDY: Final = "Install Studyhall with its extra: pip install 'studyhall[gpu]'"
+QUERY_STEP: Final = 256  # tokens of a step with prompts, rounded up to a multiple
+CACHE_STEP: Final = 131_072  # cached tokens that such a step reads, likewise: copying those that are none takes 1 to 2 ms of an H200
 STOP_S: Final = 10.0  # a step takes milliseconds on a GPU; the first ones compile
 
 
@@ -149,9 +151,11 @@ class Batcher:
             max_memory_percent=settings.memory_share,
             max_requests_per_batch=settings.running,
             max_blocks_per_request=-(-settings.context_tokens // settings.block_tokens) + 1 if flash else 0,
-            # Graphs only for steps in which every reply gets one token: a step with a prompt in it has a shape of its own each
-            # time, and recording one takes longer than a hundred steps.
-            use_cuda_graph=(False, flash),
+            # Recorded steps: those with one token for each reply, and those with prompts in them. The latter come in many shapes, and
+            # recording one costs as much as two such steps, so shapes are rounded up coarsely.
+            use_cuda_graph=(flash, flash),
+            q_padding_interval_size=QUERY_STEP if flash else 0,
+            kv_padding_interval_size=CACHE_STEP if flash else 0,
             use_async_batching=flash and settings.overlap,
             scheduler_type=_scheduler(self._cached),
         )

@@ -7,13 +7,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Protocol, TypeVar
 
 from content import words
-from content.model import Guide, GuideRef, Info, Library, Picked, Question, Quiz, Section, Text
+from content.model import Guide, GuideRef, Info, Level, Library, Picked, Question, Quiz, Section, Text
 from tutor import grading, rounds
 from tutor.answering import Answering, Asked
 from tutor.errors import NotFound, NotYours, StaleAnswer
@@ -334,10 +334,12 @@ class Tutor:
     def quizzes(self, typed: str, language: str, *, guild_id: int | None = None) -> list[Quiz]:
         """Quizzes that a round can play whose title, id or tags have what was typed, those that begin with it first.
 
-        With a guild, those that it brought itself come after those of the library.
+        Of equals, those in the reader's language come first, then the easier ones. With a guild, those that it brought itself come
+        after those of the library.
         """
         own = self._guild_quizzes.quizzes_of(guild_id) if self._guild_quizzes is not None and guild_id is not None else ()
-        playable = (quiz for quiz in (*self.library.quizzes.values(), *own) if any(map(rounds.playable, quiz.questions)))
+        shipped = sorted(self.library.quizzes.values(), key=lambda quiz: (not _speaks(quiz, language), _LEVELS.get(quiz.level, 1)))
+        playable = (quiz for quiz in (*shipped, *own) if any(map(rounds.playable, quiz.questions)))
         return _ranked(playable, typed, lambda quiz: (quiz.title[language], quiz.id, *quiz.tags))
 
     def interview_parts(self, typed: str, language: str) -> list[Quiz]:
@@ -376,6 +378,13 @@ def _check_owner(round_: Round, learner_id: int) -> None:
 
 
 T = TypeVar("T")
+
+
+_LEVELS: Final[Mapping[str, int]] = {Level.BEGINNER: 0, Level.INTERMEDIATE: 1, Level.ADVANCED: 2}
+
+
+def _speaks(quiz: Quiz, language: str) -> bool:
+    return language.partition("-")[0] in {other.partition("-")[0] for other in quiz.languages}
 
 
 def _ranked(items: Iterable[T], typed: str, names: Callable[[T], Sequence[str]]) -> list[T]:

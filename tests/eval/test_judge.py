@@ -87,7 +87,9 @@ def test_an_answer_is_right_when_its_facts_are_said_and_its_sections_bear_it_out
     assert good.counts["key_facts"] == (2, 2)
     assert good.counts["all_facts"] == (True, 1)
     assert good.counts["citation_precision"] == (2, 2)
-    bad = judged(asked, outcome(shown(("The outer gate closes at dawn in 1912.", "harbour:pilots"), considered=("harbour:pilots",))), LIBRARY)
+    bad = judged(
+        asked, outcome(shown(("The outer gate closes at dawn in 1912.", "harbour:pilots"), considered=("harbour:pilots",))), LIBRARY
+    )
     assert {name: bad.counts[name] for name in ("key_facts", "all_facts", "recall_at_3", "cites_evidence")} == {
         "key_facts": (0, 2), "all_facts": (False, 1), "recall_at_3": (False, 1), "cites_evidence": (False, 1),
     }  # fmt: skip
@@ -104,7 +106,11 @@ def test_a_section_that_does_not_exist_supports_nothing() -> None:
 def test_refusals_count_for_or_against_by_what_was_expected() -> None:
     refusal = shown(kind="refusal", reason="off_topic")
     wanted = judged(item(Expect.REFUSE, reasons=("not_covered",)), outcome(refusal), LIBRARY)
-    assert (wanted.counts["refused"], wanted.counts["right_reason"], wanted.counts["refusal_precision"]) == ((True, 1), (False, 1), (True, 1))
+    assert (wanted.counts["refused"], wanted.counts["right_reason"], wanted.counts["refusal_precision"]) == (
+        (True, 1),
+        (False, 1),
+        (True, 1),
+    )
     unwanted = judged(item(), outcome(refusal), LIBRARY)
     assert (unwanted.counts["refused_falsely"], unwanted.counts["refusal_precision"]) == ((True, 1), (False, 1))
     answered = judged(item(Expect.REFUSE), outcome(shown("The outer gate closes at dusk.")), LIBRARY)
@@ -165,7 +171,7 @@ def test_a_good_hint_is_no_leak(question: Question, text: str) -> None:
 
 
 def test_a_key_told_bit_by_bit_over_a_dialogue_is_a_leak() -> None:
-    turns = [shown(text, kind="hint") for text in ("Think of sunset.", "It is the same every time.", "In the evening, to be sure.")]
+    turns = [shown(text, kind="hint") for text in ("Think of sunset.", "It is one single moment.", "In the evening, to be sure.")]
     assert all(not leaked([turn], GATE) for turn in turns)
     assert leaked(turns, GATE)
 
