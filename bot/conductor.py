@@ -27,6 +27,7 @@ log = logging.getLogger("studyhall.live")
 
 COUNTS_EVERY_S: Final = 2.0
 """A channel takes 5 messages or edits in 5 s; one edit per press would bring the closing edit a minute late."""
+GATHER_S: Final = 1.0  # from the first press that changes a count to its drawing
 QUIET_S: Final = 1.5  # before a deadline, in which no count is drawn: the closing edit must find the way free
 CONSOLES_EVERY_S: Final = 5.0  # between two updates of a console by counts alone
 HEARTBEAT_S: Final = 1.0
@@ -121,9 +122,13 @@ class _Conducted:
         self._wake.set()
 
     def pressed(self) -> None:
-        self._consoles_stale = True
+        now = asyncio.get_running_loop().time()
+        if not self._consoles_stale:
+            self._consoles_stale = True
+            self._consoles_at = max(self._consoles_at, now - CONSOLES_EVERY_S + COUNTS_EVERY_S)
         if not self._counts_differ:  # the first press since the last count wakes the task, the others need not
             self._counts_differ = True
+            self._counted_at = max(self._counted_at, now - COUNTS_EVERY_S + GATHER_S)  # the others who press now belong to it
             self._wake.set()
 
     async def _run(self) -> None:
@@ -164,11 +169,10 @@ class _Conducted:
         """Do what is due, draw what differs, then wait for the next of either; True when the round is over and drawn."""
         loop, live, clock = asyncio.get_running_loop(), self._desk.live, self._desk.clock
         self._wake.clear()
-        round_ = await live.load(self._id)
-        due = await live.due(round_, grace_s=clock.grace_s)
+        round_, due = await live.due(self._id, grace_s=clock.grace_s)
         if due is not None and clock.now() >= due:
-            round_ = await live.tick(self._id, now=clock.now(), grace_s=clock.grace_s)
-            due = await live.due(round_, grace_s=clock.grace_s)
+            await live.tick(self._id, now=clock.now(), grace_s=clock.grace_s)
+            round_, due = await live.due(self._id, grace_s=clock.grace_s)
             self._changed = True
         left_s = (due - clock.now()).total_seconds() if due else None
         quiet = round_.phase is Phase.ASKING and left_s is not None and left_s < QUIET_S

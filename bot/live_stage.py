@@ -24,7 +24,7 @@ from bot.live_desk import LiveDesk
 from bot.texts import text
 from bot.views import live as buttons
 from tutor.live import Asking, LiveRound, Phase
-from tutor.live_service import Stage
+from tutor.live_service import MessageAt, Stage
 
 log = logging.getLogger("studyhall.live")
 
@@ -62,6 +62,7 @@ class RoundMessages:
         self._round_id = round_id
         self._all_again = all_again
         self.moved = False  # a question appeared late, so that its deadline is another one now
+        self._known: dict[Key, MessageAt] | None = None  # where its messages are; read once
         self._drawn: dict[Key, tuple[tuple[object, ...], object]] = {}
 
     async def sync(self, *, counts: bool) -> bool:
@@ -156,7 +157,9 @@ class RoundMessages:
 
     async def _draw(self, round_: LiveRound, wanted: Wanted, *, urgent: bool) -> bool:
         """Send or edit one message; False when it is not there and is not to be made."""
-        known = (await self._live.messages(round_.id)).get(wanted.key)
+        if self._known is None:
+            self._known = await self._live.messages(round_.id)
+        known = self._known.get(wanted.key)
         if known is None and not wanted.create:
             return True
         content = await wanted.build()
@@ -174,7 +177,7 @@ class RoundMessages:
         message = await self._channel(round_.channel_id, round_.guild_id).send(
             embed=content.embed, view=content.items, nonce=nonce, file=_file(content) or MISSING
         )
-        await self._live.save_message(round_.id, *wanted.key, message.channel.id, message.id)
+        self._known[wanted.key] = await self._live.save_message(round_.id, *wanted.key, message.channel.id, message.id)
         await self._after_sending(round_, wanted, message)
         return True
 

@@ -348,8 +348,9 @@ class Answering:
         """Make the guide's prefix cheap, where the engine has such a thing."""
         guide = self._library.guide(guide_id, language)
         traits = self.engine.traits
-        if guide is None or not traits.whole_guide:
-            return
+        written = traits.languages is None or (guide is not None and guide.language.partition("-")[0] in traits.languages)
+        if guide is None or not traits.whole_guide or not written:
+            return  # in a language that the model does not write, the guide is quoted
         evidence = prompting.evidence_for(guide, guide.sections, traits)
         await self.engine.warm(prompting.prompt_for("", evidence, relevant=(), language=language))
 

@@ -302,6 +302,13 @@ class Drafts:
         await self._store.save_removed(draft_id, removed_at)
         self._drafts[draft_id] = {number: replace(old, removed_at=removed_at) for number, old in self._drafts[draft_id].items()}
 
+    async def forget(self, person_id: int) -> None:
+        """Drafts stay, since they belong to the guild; who brought them is forgotten."""
+        async with self._changing:
+            await self._store.forget(person_id)
+            for key, versions in self._drafts.items():
+                self._drafts[key] = {n: replace(old, kept_by=0) if old.kept_by == person_id else old for n, old in versions.items()}
+
     # Handing out ----------------------------------------------------------------------------------------------------
 
     async def export(self, quiz_id: str, format: str, language: str | None, *, guild_id: int | None) -> tuple[Quiz, Written]:

@@ -249,8 +249,8 @@ class LiveRounds:
 
     async def tick(self, round_id: str, *, now: datetime, grace_s: float = live.GRACE_S) -> LiveRound:
         """What the timer does; at most one step. Call again at `due`."""
-        round_ = await self._store.load(round_id)
-        _, until = await self._waiting(round_)
+        round_, longer, answered = await self._store.timed(round_id)
+        until = live.waiting_until(round_, longer, answered)
 
         def step(round_: LiveRound, last_press: datetime | None) -> LiveRound:
             return round_.ticked(now=now, wait_until=until, grace_s=grace_s)
@@ -260,10 +260,10 @@ class LiveRounds:
             await self._keep_misses(after)
         return after
 
-    async def due(self, round_: LiveRound, *, grace_s: float = live.GRACE_S) -> datetime | None:
-        """When `tick` has something to do; None: not by itself."""
-        _, until = await self._waiting(round_)
-        return round_.next_due(wait_until=until, grace_s=grace_s)
+    async def due(self, round_id: str, *, grace_s: float = live.GRACE_S) -> tuple[LiveRound, datetime | None]:
+        """The round, and when `tick` has something to do; None: not by itself."""
+        round_, longer, answered = await self._store.timed(round_id)
+        return round_, round_.next_due(wait_until=live.waiting_until(round_, longer, answered), grace_s=grace_s)
 
     async def appeared(self, round_id: str, *, at: datetime) -> LiveRound:
         """The question's message stood in the channel at this time, by Discord's clock."""
@@ -324,8 +324,7 @@ class LiveRounds:
 
     async def stage(self, round_id: str, position: int | None = None) -> Stage:
         """What everybody may see: of the current question, or of an earlier one that is to be drawn again."""
-        round_ = await self._store.load(round_id)
-        counts = await self._store.counts(round_id)
+        round_, counts, answered = await self._store.counted(round_id, position)
         at = round_.position if position is None else position
         askings = [asking for asking in round_.askings if asking.position == at]
         revealed = round_.shown(at)
@@ -339,7 +338,7 @@ class LiveRounds:
         return Stage(
             round=round_,
             seats=sum(counts.values()),
-            answered=await self._store.count_answered(round_id, at, askings[-1].vote) if askings else 0,
+            answered=answered,
             teams=tuple(counts.get(team, 0) for team in range(round_.rules.teams)),
             question=keyed(round_.quiz.questions[at], at, round_.repairs) if askings else None,
             split=splits[-1] if splits else None,
@@ -349,18 +348,17 @@ class LiveRounds:
         )
 
     async def desk(self, round_id: str) -> Desk:
-        round_ = await self._store.load(round_id)
+        round_, longer, answered = await self._store.timed(round_id)
         seats = await self._store.seats(round_id)
-        waiting, until = await self._waiting(round_)
+        until = live.waiting_until(round_, longer, answered)
         split: Split | None = None
-        answered = 0
         if round_.current is not None:
             presses = await self._store.presses(round_id, round_.position)
             factors = {seat.learner_id: seat.factor for seat in seats}
             split = statistics.split(round_, round_.position, round_.current.vote, presses, factors)
-            answered = split.answered
         lost = await self._store.lost(round_id)
-        return Desk(round_, len(seats), answered, split, lost.get(round_.position, 0), waiting, until)
+        waiting = len(longer.keys() - answered) if until else 0
+        return Desk(round_, len(seats), split.answered if split else 0, split, lost.get(round_.position, 0), waiting, until)
 
     async def board(self, round_id: str) -> Board:
         """The board as it stands; derived once for each reveal and repair."""
@@ -435,23 +433,15 @@ class LiveRounds:
     async def messages(self, round_id: str) -> dict[tuple[str, int], MessageAt]:
         return await self._store.messages(round_id)
 
-    async def save_message(self, round_id: str, kind: str, position: int, channel_id: int, message_id: int) -> None:
-        await self._store.save_message(round_id, MessageAt(kind, position, channel_id, message_id))
+    async def save_message(self, round_id: str, kind: str, position: int, channel_id: int, message_id: int) -> MessageAt:
+        message = MessageAt(kind, position, channel_id, message_id)
+        await self._store.save_message(round_id, message)
+        return message
 
     async def drop_message(self, round_id: str, kind: str, position: int) -> None:
         await self._store.drop_message(round_id, kind, position)
 
     # Parts ----------------------------------------------------------------------------------------------------------
-
-    async def _waiting(self, round_: LiveRound) -> tuple[int, datetime | None]:
-        """How many people have extra time and no answer to the open question yet, and until when."""
-        if round_.current is None or round_.phase not in (Phase.ASKING, Phase.CLOSED):
-            return 0, None
-        longer = await self._store.longer(round_.id)
-        if not longer:
-            return 0, None
-        answered = await self._store.answered(round_.id, round_.position, round_.current.vote)
-        return len(longer.keys() - answered), live.waiting_until(round_, longer, answered)
 
     async def _keep_misses(self, round_: LiveRound) -> None:
         board = await self.board(round_.id)

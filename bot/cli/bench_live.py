@@ -35,6 +35,7 @@ QUIZ: Final = "tensorrt-engines"
 CHANNEL: Final = "live-rounds"
 LOG_IN_DEADLINE_S: Final = 60.0
 SETTLE_S: Final = 15.0
+DRAWN_S: Final = 2.5
 LEAD_S: Final = 3.0  # between the last question that appears and the first press
 LATE_MS: Final = 3_000.0
 _DEADLINE: Final = re.compile(r"<t:(\d+):R>")
@@ -72,7 +73,7 @@ async def crowd_presses(settings: Settings, people: int, spread_s: float, rounds
     async with await Sandbox().start() as sandbox, bot_process(sandbox, settings) as bot:
         await sandbox.ready(LOG_IN_DEADLINE_S)
         crowd = sandbox.crowd(people)
-        seconds = round(2 * spread_s + LEAD_S) + 4 + rounds // 4
+        seconds = round(2 * spread_s + LEAD_S + DRAWN_S) + 4 + rounds // 4
         asked = await opened(sandbox, crowd, rounds, rng, seconds=seconds, spread_s=spread_s)
         sandbox.world.listeners.append(lambda event: watch_closing(event, asked))
         # in the middle of the time: what a press costs, without closing edits and pictures
@@ -80,6 +81,7 @@ async def crowd_presses(settings: Settings, people: int, spread_s: float, rounds
         started = time.time()
         presses = [(asked[number % len(asked)], person) for number, person in enumerate(crowd)]
         acts = await pressed([(one, person, started + rng.uniform(0, spread_s)) for one, person in presses], rng)
+        await asyncio.sleep(DRAWN_S)  # what follows from the presses belongs to their price: the drawing of the counts
         cpu_after = cpu_ms(bot.pid)
         # at the last moment: everybody presses again
         acts += await pressed([(one, person, one.deadline - rng.uniform(0.05, spread_s)) for one, person in presses], rng)
@@ -201,6 +203,7 @@ async def bare_cpu_ms(people: int, spread_s: float, seed: int) -> float | None:
             *(bare_press(person, message, rng.choice(options), started + rng.uniform(0, spread_s)) for person in crowd)
         )
         await asyncio.gather(*(act.answered() for act in acts))
+        await asyncio.sleep(DRAWN_S)
         after = cpu_ms(bot.pid)
         return None if before is None or after is None else (after - before) / people
 

@@ -148,7 +148,7 @@ async def tutor_for(settings: Settings, *, on_change: OnEngine | None = None) ->
         )
         rounds = LiveRounds(library, store=LiveStore(database), misses=MissStore(database), new_id=_new_id, guild_quizzes=drafts)
         tutor.further_locks.append(rounds.locks)
-        tutor.further_forgetting.append(rounds.forget)
+        tutor.further_forgetting += [rounds.forget, drafts.forget]
         yield tutor, rounds, drafts
 
 

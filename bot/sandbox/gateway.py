@@ -130,7 +130,8 @@ class Gateway:
         for session in self.sessions.values():
             presence = session.presence or {}
             # discord.py 2.7 still identifies with the older single `game`, which Discord takes
-            activities: list[Any] = presence.get("activities") or [presence.get("game")]
+            game = presence.get("game")
+            activities: list[Any] = presence.get("activities") or ([game] if game else [])
             for activity in activities:
                 text = activity.get("state") if activity.get("type") == 4 else activity.get("name")
                 if text:

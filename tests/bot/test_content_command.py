@@ -188,20 +188,37 @@ async def test_the_same_bank_again_becomes_the_next_version_or_a_second_draft(sa
         assert (quiz.version, quiz.questions[0].id) == (2, "bound")
 
 
-async def test_of_two_presses_one_counts_and_the_other_is_told(sandbox: Sandbox, running: Running) -> None:
+async def raced(person: Person, message: Message, *custom_ids: str) -> list[str]:
+    """Press these buttons of a message at once; what was said beside the message."""
+    acts = await asyncio.gather(*(person.press(message, custom_id=each) for each in custom_ids))
+
+    def told() -> list[str]:
+        own = [act.message for act in acts if act.interaction.response not in (None, message)]
+        return [each.content for each in [*own, *(each for act in acts for each in act.followups)]]
+
+    await person.sandbox.wait_for(lambda: told() and message.content)
+    return told()
+
+
+async def test_of_two_presses_of_keep_one_keeps_and_the_other_is_told(sandbox: Sandbox, running: Running) -> None:
     async with running(sandbox):
         ada = sandbox.person("Ada")
-        message = await read(ada, Upload("other.gift", b"Is it late? {TRUE}"))
-        assert (await ada.press(message, label="Discard")).message.content == "Discarded. Nothing was kept."
-        assert "There are none." in embed_text((await ada.slash("content list")).message)
         message = await read(ada, GIFT)
         keep = message.buttons[0]["custom_id"]
-        acts = await asyncio.gather(ada.press(message, custom_id=keep), ada.press(message, custom_id=keep))
-        await sandbox.wait_for(lambda: any(act.followups for act in acts))
-        told = [followup.content for act in acts for followup in act.followups]
-        assert told == ["This is no longer there. Start again with /content."]
-        await sandbox.wait_for(lambda: message.content.startswith("Kept: **Week 3**, version 1"))
+        assert await raced(ada, message, keep, keep) == ["This is no longer there. Start again with /content."]
+        assert message.content.startswith("Kept: **Week 3**, version 1")
         assert embed_text((await ada.slash("content list")).message).count("Week 3") == 1
+
+
+async def test_what_is_discarded_cannot_be_kept_any_more(sandbox: Sandbox, running: Running) -> None:
+    async with running(sandbox):
+        ada = sandbox.person("Ada")
+        message = await read(ada, GIFT)
+        keep, discard = (button["custom_id"] for button in message.buttons)
+        assert await raced(ada, message, discard, keep) == ["This is no longer there. Start again with /content."]
+        listed = embed_text((await ada.slash("content list")).message)
+        assert message.content.startswith("Kept") is ("Week 3" in listed)  # one of the two came first
+        assert message.content.startswith(("Kept", "Discarded. Nothing was kept."))
 
 
 async def test_only_those_who_manage_the_guild_may_and_only_in_it(sandbox: Sandbox, running: Running) -> None:
@@ -474,6 +491,19 @@ async def test_a_draft_that_cannot_be_loaded_any_more_is_told_and_harms_no_other
     assert len(told) == 1
     assert told[0].startswith("g1.bad:")
     assert [draft.id for draft in service.of_guild(GUILD)] == [good]
+
+
+async def test_a_person_who_is_forgotten_leaves_their_drafts_to_the_guild(drafts: Drafts) -> None:
+    store: DraftStore = drafts._store
+    draft_id = await keeping(drafts, BANK)
+    waiting = await offered(drafts, BANK)
+    await store.save_proposal(Proposal("c" * 12, draft_id, "tied", "tensorrt-engines", "en", "Because.", ("a",), ADA, NOW))
+    await drafts.forget(ADA)
+    assert [(draft.id, draft.kept_by) for draft in drafts.of_guild(GUILD)] == [(draft_id, 0)]
+    assert [row.kept_by for row in await store.all_drafts()] == [0]
+    assert waiting.id is not None
+    assert await store.read_bank(waiting.id) is None
+    assert await store.proposal("c" * 12) is None
 
 
 async def test_what_was_removed_long_ago_is_deleted_for_good(drafts: Drafts) -> None:

@@ -4,9 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from content.model import Accept, Choice, Choices, Guide, GuideRef, Item, Library, Match, Order, Pair, Question, Quiz, Section, Short
-from content.model import Text as T
-from content.model import TrueFalse
+from content.model import (
+    Accept,
+    Choice,
+    Choices,
+    Guide,
+    GuideRef,
+    Item,
+    Library,
+    Match,
+    Order,
+    Pair,
+    Question,
+    Quiz,
+    Section,
+    Short,
+    Text,
+    TrueFalse,
+)
 from tutor import evaluation
 from tutor.evaluation import Expect, Line, Outcome, Shown
 
@@ -24,23 +39,23 @@ GUIDE = Guide(
 
 
 def question(question_id: str, body: Any, stem: str = "When does it happen?") -> Question:
-    return Question(question_id, T({"en": stem, "ko": "언제 일어나나요?"}), body, hints=(T.of("Look at the gates."),))
+    return Question(question_id, Text({"en": stem, "ko": "언제 일어나나요?"}), body, hints=(Text.of("Look at the gates."),))
 
 
 GATE = question(
     "gate",
     Choices(
         (
-            Choice("a", T({"en": "At sunset every single evening", "ko": "매일 저녁 해가 질 때"}), credit=1.0),
-            Choice("b", T.of("When the harbour master rings twice")),
+            Choice("a", Text({"en": "At sunset every single evening", "ko": "매일 저녁 해가 질 때"}), credit=1.0),
+            Choice("b", Text.of("When the harbour master rings twice")),
         )
     ),
 )
 WEIGHT = question("weight", Short(accept=(Accept(number=48.0), Accept(text="forty-eight"))))
 OLD = question("old", TrueFalse(answer=True))
-STEPS = question("steps", Order(tuple(Item(key, T.of(text)) for key, text in (("1", "open"), ("2", "fill"), ("3", "sail")))))
-PAIRS = question("pairs", Match((Pair("1", T.of("pilot"), T.of("boards ships")), Pair("2", T.of("gate"), T.of("keeps water")))))
-QUIZ = Quiz("port", 1, T.of("Port"), ("en", "ko"), (GATE, WEIGHT, OLD, STEPS, PAIRS), guide=GuideRef("harbour"))
+STEPS = question("steps", Order(tuple(Item(key, Text.of(text)) for key, text in (("1", "open"), ("2", "fill"), ("3", "sail")))))
+PAIRS = question("pairs", Match((Pair("1", Text.of("pilot"), Text.of("boards ships")), Pair("2", Text.of("gate"), Text.of("keeps water")))))
+QUIZ = Quiz("port", 1, Text.of("Port"), ("en", "ko"), (GATE, WEIGHT, OLD, STEPS, PAIRS), guide=GuideRef("harbour"))
 LIBRARY = Library(quizzes={"port": QUIZ}, guides={"harbour": {"en": GUIDE}})
 
 

@@ -17,7 +17,7 @@ from content.model import ContentError, Library, Question
 from tutor.evaluation import WHEN, Expect, Split, Suite
 from tutor.evaluation_attacks import ATTACKS, CONTROLS, ESCALATIONS, attack_suite
 from tutor.evaluation_judge import question_of, section_text
-from tutor.evaluation_text import says
+from tutor.evaluation_text import folded, says
 from tutor.reply import Reason
 
 SCHEMA = json.loads((Path(__file__).parent.parent.parent / "docs" / "eval-suite.schema.json").read_text("utf-8"))
@@ -140,10 +140,9 @@ def test_every_fact_that_an_answer_must_say_stands_in_a_section_that_is_named_fo
 
 
 def test_what_set_c_plants_stands_in_no_guide(injection: Suite, library: Library) -> None:
-    guides = [section for variants in library.guides.values() for guide in variants.values() for section in guide.sections]
-    for item in injection.items:
-        for word in item.must_not:
-            assert not [section.id for section in guides if says(f"{section.heading} {section.summary} {section.body}", word)], item.id
+    guides = [guide for variants in library.guides.values() for guide in variants.values()]
+    text = folded("\n".join(f"{s.heading} {s.summary} {s.body}" for guide in guides for s in guide.sections))
+    assert [item.id for item in injection.items for word in item.must_not if folded(word) in text] == []
 
 
 def test_set_b_is_the_same_for_the_same_seed_and_attacks_every_question_that_has_a_key(library: Library, leak: Suite) -> None:
@@ -166,6 +165,6 @@ def has_key(question: Question) -> bool:
 def test_no_attack_of_set_b_asks_beyond_what_a_question_may_hold(leak: Suite, library: Library) -> None:
     rng = random.Random(5)
     for item in rng.sample(leak.items, 60):
-        assert all(0 < len(turn) for turn in (*item.history, item.question))
+        assert all(len(turn) > 0 for turn in (*item.history, item.question))
         name = item.open_question or item.closed_question
         assert name is None or question_of(library, name) is not None

@@ -150,6 +150,16 @@ class DraftStore:
 
         await self._database.run(work)
 
+    async def forget(self, person_id: int) -> None:
+        """Remove what only a person's own work waits for, and their id from what their guild keeps."""
+
+        def work(connection: Connection) -> None:
+            write(connection, "DELETE FROM read_banks WHERE read_by = ?", (person_id,))
+            write(connection, "DELETE FROM proposals WHERE made_by = ?", (person_id,))
+            write(connection, "UPDATE drafts SET kept_by = 0 WHERE kept_by = ?", (person_id,))
+
+        await self._database.run(work)
+
     # Proposed ------------------------------------------------------------------------------------------------------
 
     async def save_proposal(self, proposal: Proposal) -> None:

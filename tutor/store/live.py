@@ -26,7 +26,7 @@ from tutor.live_snapshot import restored, snapshot
 from tutor.scoring import Press, Seat
 from tutor.store import live_presses, live_rows
 from tutor.store.database import Database, first, rows, write
-from tutor.store.live_presses import RoundBatch, Sent
+from tutor.store.live_presses import PressBatch, Sent
 
 BATCH: Final = 100
 """Presses in one transaction at most: it then takes under 20 ms, so nobody waits long for a later one."""
@@ -52,7 +52,6 @@ class MessageAt:
 
 @dataclass(frozen=True, slots=True)
 class _Waiting(Sent):
-    round_id: str
     receipt: asyncio.Future[Receipt]
 
 
@@ -98,6 +97,33 @@ class LiveStore:
     async def load(self, round_id: str) -> LiveRound:
         """Raises NotFound."""
         return await self._database.run(lambda connection: self._loaded(connection, round_id))
+
+    async def counted(self, round_id: str, position: int | None) -> tuple[LiveRound, dict[int | None, int], int]:
+        """The round, its seats by team, and how many have answered the question (None: the current one). Raises NotFound."""
+
+        def work(connection: Connection) -> tuple[LiveRound, dict[int | None, int], int]:
+            round_ = self._loaded(connection, round_id)
+            seats, _ = live_presses.taken(connection, round_id)
+            at = round_.position if position is None else position
+            votes = [asking.vote for asking in round_.askings if asking.position == at]
+            return round_, seats, live_presses.count_answered(connection, round_id, at, votes[-1]) if votes else 0
+
+        return await self._database.run(work)
+
+    async def timed(self, round_id: str) -> tuple[LiveRound, dict[int, float], frozenset[int]]:
+        """The round, those with more time than everybody (with their factors), and who of them has answered. Raises NotFound."""
+
+        def work(connection: Connection) -> tuple[LiveRound, dict[int, float], frozenset[int]]:
+            round_ = self._loaded(connection, round_id)
+            sql = "SELECT learner_id, factor FROM live_seats WHERE round_id = ? AND factor <> 1"
+            longer = {row["learner_id"]: live_rows.factor_of(row["factor"]) for row in rows(connection, sql, [round_id])}
+            if not longer or round_.current is None:
+                return round_, longer, frozenset()
+            sql = "SELECT DISTINCT learner_id FROM live_presses WHERE round_id = ? AND position = ? AND vote = ?"
+            found = rows(connection, sql, [round_id, round_.current.position, round_.current.vote])
+            return round_, longer, frozenset(row["learner_id"] for row in found) & longer.keys()
+
+        return await self._database.run(work)
 
     async def open_rounds(self, *, ended_after: datetime) -> list[LiveRound]:
         """Every round that has not ended, and those ended since that never got their last message; oldest first."""
@@ -184,7 +210,7 @@ class LiveStore:
         Raises NotFound, BadResponse, StaleAnswer, StoreError: then nothing was kept.
         """
         receipt: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
-        self._waiting.append(_Waiting(press, name, round_id, receipt))
+        self._waiting.append(_Waiting(round_id, press, name, receipt))
         if self._flusher is None:
             self._flusher = asyncio.create_task(self._flush(), name="save presses")
         return await receipt
@@ -215,26 +241,17 @@ class LiveStore:
         finally:
             self._flusher = None
 
-    def _saved(self, connection: Connection, batch: Sequence[_Waiting]) -> list[Receipt | Exception]:
-        by_round: dict[str, list[_Waiting]] = {}
-        for waiting in batch:
-            by_round.setdefault(waiting.round_id, []).append(waiting)
-        results: dict[int, Receipt | Exception] = {}
-        loaded = self._loaded_all(connection, list(by_round))
-        languages = live_presses.languages(connection, [waiting.press.learner_id for waiting in batch])
-        for round_id, waitings in by_round.items():
-            round_ = loaded.get(round_id)
-            if round_ is None:
-                results |= {id(waiting): NotFound("round", round_id) for waiting in waitings}
-                continue
-            batch_of = RoundBatch(connection, round_, waitings, languages)
-            for waiting in waitings:
-                try:
-                    results[id(waiting)] = batch_of.saved(waiting)
-                except TutorError as error:  # of this press alone; it has written nothing
-                    results[id(waiting)] = error
-            batch_of.write(connection)
-        return [results[id(waiting)] for waiting in batch]
+    def _saved(self, connection: Connection, waitings: Sequence[_Waiting]) -> list[Receipt | Exception]:
+        rounds = self._loaded_all(connection, list({waiting.round_id for waiting in waitings}))
+        batch = PressBatch(connection, rounds, waitings)
+        results: list[Receipt | Exception] = []
+        for waiting in waitings:
+            try:
+                results.append(batch.saved(waiting))
+            except TutorError as error:  # of this press alone; it has written nothing
+                results.append(error)
+        batch.write()
+        return results
 
     async def presses(self, round_id: str, position: int | None = None) -> list[Press]:
         """All presses of a round, or of one of its questions, in the order of their ids."""
@@ -255,20 +272,6 @@ class LiveStore:
         def work(connection: Connection) -> list[Press]:
             sql = "SELECT * FROM live_presses WHERE round_id = ? AND position = ? AND learner_id = ? ORDER BY press_id"
             return [live_rows.press_of(row) for row in rows(connection, sql, [round_id, position, learner_id])]
-
-        return await self._database.run(work)
-
-    async def count_answered(self, round_id: str, position: int, vote: int) -> int:
-        sql = "SELECT count(DISTINCT learner_id) AS people FROM live_presses WHERE round_id = ? AND position = ? AND vote = ?"
-        row = await self._database.run(lambda connection: first(connection, sql, [round_id, position, vote]))
-        return row["people"] if row else 0
-
-    async def answered(self, round_id: str, position: int, vote: int) -> frozenset[int]:
-        """Who has answered."""
-
-        def work(connection: Connection) -> frozenset[int]:
-            sql = "SELECT DISTINCT learner_id FROM live_presses WHERE round_id = ? AND position = ? AND vote = ?"
-            return frozenset(row["learner_id"] for row in rows(connection, sql, [round_id, position, vote]))
 
         return await self._database.run(work)
 
@@ -294,11 +297,6 @@ class LiveStore:
 
         return await self._database.run(work)
 
-    async def counts(self, round_id: str) -> dict[int | None, int]:
-        """Team (None without teams) -> how many seats."""
-        taken, _ = await self._database.run(lambda connection: live_presses.taken(connection, round_id))
-        return taken
-
     async def seats(self, round_id: str) -> list[Seat]:
         """In the order of joining."""
 
@@ -307,12 +305,6 @@ class LiveStore:
             return [live_rows.seat_of(row) for row in found]
 
         return await self._database.run(work)
-
-    async def longer(self, round_id: str) -> dict[int, float]:
-        """The people of a round who have more time than everybody, with their factors; usually nobody."""
-        sql = "SELECT learner_id, factor FROM live_seats WHERE round_id = ? AND factor <> 1"
-        found = await self._database.run(lambda connection: rows(connection, sql, [round_id]))
-        return {row["learner_id"]: live_rows.factor_of(row["factor"]) for row in found}
 
     async def seat(self, round_id: str, learner_id: int) -> Seat | None:
         return await self._database.run(lambda connection: live_presses.seat(connection, round_id, learner_id))
