@@ -102,7 +102,7 @@ def question_embed(stage: Stage, asking: Asking) -> discord.Embed:
 
 
 def stem(question: Question, language: str) -> str:
-    written = question.stem[language]
+    written = render.gaps_shown(question, question.stem[language])
     return f"**{written}**" if "\n" not in written and "**" not in written else written
 
 

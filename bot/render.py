@@ -94,11 +94,23 @@ def number(value: float) -> str:
     return f"{value:g}" if value == round(value) else f"{value:.1f}"
 
 
+_GAP: Final = re.compile(r"\{\{[A-Za-z0-9_-]{1,60}\}\}")
+
+
+def gaps_shown(question: Question, stem: str) -> str:
+    """A stem with its blanks ("{{b1}} then {{b2}}") as gaps, numbered like the fields of the modal that fills them."""
+    if not isinstance(question.body, Short) or not question.body.blanks:
+        return stem
+    places = {f"{{{{{blank.id}}}}}": place for place, blank in enumerate(question.body.blanks, start=1)}
+    return _GAP.sub(lambda found: f"\\_\\_\\_\\_ ({places[found.group()]})" if found.group() in places else found.group(), stem)
+
+
 def question_embed(view: RoundView) -> discord.Embed:
     question, language = view.open, view.round.language
     assert question is not None
     stem = view.text(question.stem)
-    parts = [f"**{stem}**" if "\n" not in stem.text and "**" not in stem.text else stem.text]
+    shown = gaps_shown(question, stem.text)
+    parts = [f"**{shown}**" if "\n" not in shown and "**" not in shown else shown]
     match question.body:
         case Choices(many=many):
             choices = ordered(question, view.round)
@@ -154,7 +166,7 @@ def judged_embed(view: RoundView, judged: Judged, section: Section | None) -> di
             number=view.position + 1,
             total=view.total,
         ),
-        description=cut(judged.question.stem[language], EMBED_DESCRIPTION),
+        description=cut(gaps_shown(judged.question, judged.question.stem[language]), EMBED_DESCRIPTION),
         colour=COLOURS[verdict],
     )
     given = "\n".join(answered_text(judged.question, judged.answer.response, language)) or "—"
@@ -229,7 +241,7 @@ def result_embed(view: RoundView, reread: Sequence[tuple[Guide, Section]]) -> di
         colour=colour if view.round.answers else BRAND,
     )
     questions = [
-        f"{MARKS[answer.grade.verdict]} {place}. {cut(question.stem[language].splitlines()[0], 90)}"
+        f"{MARKS[answer.grade.verdict]} {place}. {cut(gaps_shown(question, question.stem[language]).splitlines()[0], 90)}"
         for place, answer in enumerate(view.round.answers, start=1)
         if (question := view.quiz.question(answer.question_id)) and not isinstance(question.body, Info)
     ]

@@ -184,7 +184,8 @@ def plain_text(markdown: str, media: tuple[Media, ...] = ()) -> str:
     if "```" in text:
         text = _FENCE.sub("", text)
     if any(mark in text for mark in ("**", "__", "~~", "||")):
-        text = _EMPHASIS.sub(r"\2", text)
+        # a row of marks is a gap to fill in, not emphasis
+        text = _EMPHASIS.sub(lambda found: found.group(2) if found.group(2).strip("_*~|") else found.group(), text)
     if "*" in text:
         text = _ITALIC.sub(r"\1", text)
     if "`" in text:

@@ -211,3 +211,11 @@ async def test_a_live_question_is_locked_for_everybody_there_until_it_is_reveale
         assert here.ephemeral
         assert "**Hint 1**" in str(embed(here)["description"])
         assert leak(str(embed(here)["description"]), question) is None
+
+
+def test_blanks_are_shown_as_gaps_numbered_like_the_fields_that_fill_them() -> None:
+    from bot.render import gaps_shown
+    from content.model import Accept, Blank, Question, Short, Text
+
+    question = Question("q", Text.of("?"), Short(blanks=(Blank("b2", (Accept("x"),)), Blank("b1", (Accept("y"),)))))
+    assert gaps_shown(question, "{{b1}} then {{b2}}, not {{b3}}") == "\\_\\_\\_\\_ (2) then \\_\\_\\_\\_ (1), not {{b3}}"
