@@ -23,7 +23,7 @@ from tutor.live_service import LiveRounds
 LONGEST_GRACE_S: Final = 3.0  # a press that took longer cannot be answered any more: Discord has given up on it
 URGENT_PER_S: Final = 40  # of the 50 that Discord allows a bot: the rest is for what is not drawn here
 COUNTS_PER_S: Final = 20
-_FORGET: Final = 0.002  # share by which the clock follows a slower path
+_DRIFT: Final = 0.001  # seconds per second by which the clock follows a slower path: no machine's clock drifts more
 _LAG_KEPT_S: Final = 3.0
 CONSOLE_LIFE: Final = timedelta(minutes=14)
 """An interaction's token dies after 15 minutes [Discord: interactions/receiving-and-responding]."""
@@ -42,6 +42,7 @@ class DiscordClock:
     def __init__(self, local: Callable[[], datetime] = _local_now) -> None:
         self._local = local
         self._offset: timedelta | None = None  # ours minus Discord's, with the shortest way there was
+        self._offset_at: datetime | None = None
         self._behind_s = 0.0
         self._behind_at = datetime.min.replace(tzinfo=UTC)
 
@@ -49,10 +50,11 @@ class DiscordClock:
         """Something that Discord made at this time has arrived."""
         now = self._local()
         lag = now - made_at
-        if self._offset is None or lag < self._offset:
+        if self._offset is None or self._offset_at is None:
             self._offset = lag
-        else:
-            self._offset += (lag - self._offset) * _FORGET
+        else:  # a crowd that makes us slow for seconds must not turn the clock
+            self._offset = min(lag, self._offset + (now - self._offset_at) * _DRIFT)
+        self._offset_at = now
         behind_s = (lag - self._offset).total_seconds()
         if behind_s >= self._behind_s or now - self._behind_at > timedelta(seconds=_LAG_KEPT_S):
             self._behind_s, self._behind_at = behind_s, now

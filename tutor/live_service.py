@@ -24,10 +24,10 @@ from tutor.grading import Response
 from tutor.live import LiveRound, Phase, Rules
 from tutor.live_press import Receipt
 from tutor.live_repair import Keyed, Repair, check, keyed
-from tutor.scoring import Board, Line, Moved, Press, Seat, Standing
+from tutor.scoring import Board, Line, Moved, Press, Standing
 from tutor.service import GuildQuizzes
 from tutor.statistics import Split
-from tutor.store.live import LiveStore, MessageAt
+from tutor.store.live import Joined, LiveStore, MessageAt
 from tutor.store.misses import Miss, MissStore
 
 _LOOK_BACK: Final = timedelta(hours=12)  # an end older than this is no news any more
@@ -178,10 +178,8 @@ class LiveRounds:
         await self._store.save_new(round_)
         return await self._store.load(round_.id)  # as it will be read after a restart
 
-    async def join(
-        self, round_id: str, learner_id: int, name: str, *, team: int | None = None, now: datetime
-    ) -> tuple[LiveRound, Seat, bool]:
-        """The round, the seat, and whether something changed. Raises StaleAnswer when nobody is let in any more."""
+    async def join(self, round_id: str, learner_id: int, name: str, *, team: int | None = None, now: datetime) -> Joined:
+        """Take a seat, or change sides in the lobby. Raises StaleAnswer when nobody is let in any more."""
         return await self._store.join(round_id, learner_id, name, team=team, now=now)
 
     async def press(self, round_id: str, press: Press, name: str) -> Receipt:

@@ -141,6 +141,46 @@ async def _show_on_sheet(interaction: Interaction[Any], receipt: Receipt) -> Non
     await interaction.response.edit_message(embed=live_private.sheet_embed(sheet, language), view=sheet_items(sheet))
 
 
+# Seats, places ------------------------------------------------------------------------------------------------------
+
+
+async def joining(interaction: Interaction[Any]) -> None:
+    """`live-join:ROUND` and `live-team:ROUND:TEAM`: a lobby of 500 people fills in seconds."""
+    _, round_id, *team = custom_id_of(interaction).split(":")
+    desk = desk_of(interaction)
+    desk.clock.heard(interaction.created_at)
+    person = interaction.user
+    try:
+        joined = await desk.live.join(
+            round_id, person.id, person.display_name, team=int(team[0]) if team else None, now=interaction.created_at
+        )
+    except StaleAnswer:
+        await interaction.response.send_message(text("live-not-in", language_of(interaction.locale)), ephemeral=True)
+        return
+    language, seat = joined.language or language_of(interaction.locale), joined.seat
+    if seat.team is not None:
+        said = text("live-joined-team", language, team=live_render.team_name(seat.team, language))
+    elif joined.new:
+        said = text("live-joined", language, number=seat.number, channel=str(joined.round.channel_id))
+    else:
+        said = text("live-joined-already", language)
+    await interaction.response.send_message(said, ephemeral=True)
+    if joined.new:
+        desk.pressed(round_id)
+
+
+async def placed(interaction: Interaction[Any]) -> None:
+    """`live-place:ROUND`: everybody wants to know after a reveal."""
+    _, round_id = custom_id_of(interaction).split(":")
+    place = await desk_of(interaction).live.place(round_id, interaction.user.id)
+    said = live_private.place_text(place, await client_of(interaction).language(interaction))
+    await interaction.response.send_message(said, ephemeral=True)
+
+
+def place_button(round_: LiveRound) -> PressButton:
+    return PressButton(label=text("live-button-place", round_.language), emoji="🏅", custom_id=custom_id("live-place", round_.id))
+
+
 # What is pressed ----------------------------------------------------------------------------------------------------
 
 
@@ -225,7 +265,7 @@ def reveal_items(client: StudyhallClient, round_: LiveRound, position: int) -> d
     language = round_.language
     items = discord.ui.View(timeout=None)
     items.add_item(WhyButton((round_.id, position), "live-why", text("live-button-why", language), emoji="💡", style=ButtonStyle.primary))
-    items.add_item(PlaceButton((round_.id,), "live-place", text("live-button-place", language), emoji="🏅"))
+    items.add_item(place_button(round_))
     located = client.tutor.located(round_.quiz.section_of(round_.quiz.questions[position]), language)
     if located and located[1]:
         items.add_item(OpenSection.to(client, located[0], located[1], language))
@@ -241,9 +281,11 @@ def lobby_items(round_: LiveRound) -> discord.ui.View:
         return items
     if round_.rules.teams and round_.phase is Phase.LOBBY:
         for team in range(round_.rules.teams):
-            items.add_item(TeamButton((round_.id, team), "live-team", live_render.team_name(team, language), row=team // 4))
+            label = live_render.team_name(team, language)
+            items.add_item(PressButton(label=label, custom_id=custom_id("live-team", round_.id, team), row=team // 4))
     else:
-        items.add_item(JoinButton((round_.id,), "live-join", text("live-join", language), style=ButtonStyle.success))
+        label = text("live-join", language)
+        items.add_item(PressButton(label=label, style=ButtonStyle.success, custom_id=custom_id("live-join", round_.id)))
     return items
 
 
@@ -251,7 +293,7 @@ def podium_items(round_: LiveRound) -> discord.ui.View:
     items = discord.ui.View(timeout=None)
     label = text("live-button-results", round_.language)
     items.add_item(MineButton((round_.id,), "live-mine", label, emoji="📋", style=ButtonStyle.primary))
-    items.add_item(PlaceButton((round_.id,), "live-place", text("live-button-place", round_.language), emoji="🏅"))
+    items.add_item(place_button(round_))
     return items
 
 
@@ -290,36 +332,6 @@ def as_solo(round_: LiveRound, question: Question, order: tuple[str, ...], learn
 # Other buttons ------------------------------------------------------------------------------------------------------
 
 
-class JoinButton(StateButton, template=rf"live-join:({ROUND})"):
-    async def pressed(self, client: StudyhallClient, interaction: Interaction[Any]) -> None:
-        await join(client, interaction, self.parts[0], None)
-
-
-class TeamButton(StateButton, template=rf"live-team:({ROUND}):(\d)"):
-    async def pressed(self, client: StudyhallClient, interaction: Interaction[Any]) -> None:
-        await join(client, interaction, self.parts[0], int(self.parts[1]))
-
-
-async def join(client: StudyhallClient, interaction: Interaction[Any], round_id: str, team: int | None) -> None:
-    desk = client.part(LiveDesk)
-    desk.clock.heard(interaction.created_at)
-    language = await client.language(interaction)
-    name = interaction.user.display_name
-    try:
-        round_, seat, new = await desk.live.join(round_id, interaction.user.id, name, team=team, now=interaction.created_at)
-    except StaleAnswer:
-        await interaction.response.send_message(text("live-not-in", language), ephemeral=True)
-        return
-    if seat.team is not None:
-        said = text("live-joined-team", language, team=live_render.team_name(seat.team, language))
-    elif new:
-        said = text("live-joined", language, number=seat.number, channel=str(round_.channel_id))
-    else:
-        said = text("live-joined-already", language)
-    await interaction.response.send_message(said, ephemeral=True)
-    desk.pressed(round_id)
-
-
 class SheetButton(StateButton, template=rf"live-sheet:({ROUND})"):
     """One's own answer; with an order of one's own, or extra time, also the place to give it."""
 
@@ -342,13 +354,6 @@ class LostButton(StateButton, template=rf"live-lost:({ROUND})"):
         await desk.live.signal_lost(self.parts[0], interaction.user.id)
         await interaction.response.send_message(text("live-lost-noted", await client.language(interaction)), ephemeral=True)
         desk.pressed(self.parts[0])
-
-
-class PlaceButton(StateButton, template=rf"live-place:({ROUND})"):
-    async def pressed(self, client: StudyhallClient, interaction: Interaction[Any]) -> None:
-        place = await client.part(LiveDesk).live.place(self.parts[0], interaction.user.id)
-        said = live_private.place_text(place, await client.language(interaction))
-        await interaction.response.send_message(said, ephemeral=True)
 
 
 class WhyButton(StateButton, template=rf"live-why:({ROUND}):(\d{{1,3}})"):
@@ -403,7 +408,7 @@ class KeepButton(StateButton, template=rf"live-keep:({ROUND})"):
 
 
 BUTTONS: Final[tuple[type[discord.ui.DynamicItem[Item]], ...]] = (
-    JoinButton, TeamButton, SheetButton, LostButton, PlaceButton, WhyButton, MineButton, SendButton, KeepButton,
+    SheetButton, LostButton, WhyButton, MineButton, SendButton, KeepButton,
 )  # fmt: skip
 PRESSES: Final = {
     "live": pressed,
@@ -411,4 +416,7 @@ PRESSES: Final = {
     "live-own": pressed_privately,
     "live-own-pick": pressed_privately,
     "live-type": opened,
+    "live-join": joining,
+    "live-team": joining,
+    "live-place": placed,
 }

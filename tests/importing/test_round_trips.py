@@ -32,6 +32,7 @@ from content.model import (
 from content.readers import read_bytes
 from content.readers.markup import has_html, normalise_latex, plain_to_markdown
 from content.writers import WRITERS, write
+from content.writers.base import plain_text
 from tests.importing import quizzes as made
 
 few = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
@@ -263,3 +264,16 @@ def test_a_format_that_can_hold_no_question_says_why() -> None:
     quiz = replace(FULL, questions=FULL.questions[-1:])
     with pytest.raises(ContentError, match="or: Aiken holds single choice"):
         write(quiz, "aiken")
+
+
+@pytest.mark.parametrize(
+    ("markdown", "plain"),
+    [
+        ("_____ is __bold__", "_____ is bold"),
+        ("**a** ||b|| ~~c~~", "a b c"),
+        ("||||", "||||"),
+        ("one ______, two ______", "one ______, two ______"),
+    ],
+)
+def test_a_row_of_marks_stays_and_emphasis_goes(markdown: str, plain: str) -> None:
+    assert plain_text(markdown) == plain

@@ -166,12 +166,12 @@ async def test_a_round_without_late_joining_takes_no_answer_from_outside(live: L
 
 async def test_teams_fill_evenly_and_sides_can_be_changed_in_the_lobby(live: LiveRounds) -> None:
     round_ = await opened(live, Rules(seconds=20, teams=3))
-    seats = [(await live.join(round_.id, who, f"P{who}", now=after(-9)))[1] for who in range(7)]
+    seats = [(await live.join(round_.id, who, f"P{who}", now=after(-9))).seat for who in range(7)]
     assert [seat.team for seat in seats] == [0, 1, 2, 0, 1, 2, 0]
-    assert (await live.join(round_.id, 0, "P0", team=2, now=after(-8)))[1].team == 2
+    assert (await live.join(round_.id, 0, "P0", team=2, now=after(-8))).seat.team == 2
     assert (await live.stage(round_.id)).teams == (2, 2, 3)
     await do(live, round_, Control.NEXT, 0)
-    assert (await live.join(round_.id, 0, "P0", team=1, now=after(1)))[1].team == 2
+    assert (await live.join(round_.id, 0, "P0", team=1, now=after(1))).seat.team == 2
 
 
 async def test_a_channel_has_one_round_at_a_time_and_other_channels_have_their_own(live: LiveRounds) -> None:
@@ -214,6 +214,16 @@ async def test_a_press_in_the_same_batch_as_the_reveal_counts_before_it_or_not_a
     report = await live.report(round_.id)
     assert {s.seat.learner_id for s in report.board.standings if s.lines[0].response} == kept
     assert all(receipt.refusal in (None, Refusal.REVEALED) for receipt in receipts)
+
+
+async def test_a_reveal_never_overtakes_a_press_that_is_here_already(live: LiveRounds) -> None:
+    round_ = await begun(live)
+    await live.press(round_.id, press(1, 1, "b", 3), "A")  # from now on presses gather for a moment
+    await live.tick(round_.id, now=after(20))
+    waiting = [asyncio.create_task(live.press(round_.id, press(n, n, "b", 19.9), "P")) for n in range(2, 40)]
+    await asyncio.sleep(0)
+    assert (await live.tick(round_.id, now=after(21))).phase is Phase.REVEALED
+    assert {receipt.outcome for receipt in await asyncio.gather(*waiting)} == {Outcome.RECORDED}
 
 
 async def test_a_killed_bot_finds_its_rounds_and_gives_the_lost_time_back(tmp_path: Path) -> None:

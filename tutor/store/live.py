@@ -11,6 +11,7 @@ import asyncio
 import json
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
@@ -19,7 +20,7 @@ from sqlite_utils import Database as Connection
 
 from content.model import Quiz
 from tutor.errors import NotFound, RoundRunning, StaleAnswer, TutorError
-from tutor.live import LiveRound
+from tutor.live import LiveRound, Phase
 from tutor.live_press import Receipt, may_join
 from tutor.live_repair import Repair
 from tutor.live_snapshot import restored, snapshot
@@ -51,6 +52,16 @@ class MessageAt:
 
 
 @dataclass(frozen=True, slots=True)
+class Joined:
+    """Somebody's seat; `new` also when they changed sides. `language` is what they chose for themselves."""
+
+    round: LiveRound
+    seat: Seat
+    language: str | None
+    new: bool
+
+
+@dataclass(frozen=True, slots=True)
 class _Waiting(Sent):
     receipt: asyncio.Future[Receipt]
 
@@ -61,6 +72,8 @@ class LiveStore:
         self._waiting: list[_Waiting] = []
         self._flusher: asyncio.Task[None] | None = None
         self._flushed_at = 0.0  # of the loop's clock
+        self._writing: list[_Waiting] = []  # in the transaction that runs
+        self._hurry = asyncio.Event()  # somebody waits for the presses to be written
         self._quizzes: OrderedDict[str, Quiz] = OrderedDict()  # only the database thread touches it
 
     # Rounds ---------------------------------------------------------------------------------------------------------
@@ -149,7 +162,11 @@ class LiveStore:
         return await self._database.run(work)
 
     async def step(self, round_id: str, step: LiveStep) -> LiveRound:
-        """Load, apply the pure step, save, all in one transaction; what the step raises leaves no trace. Raises NotFound."""
+        """Load, apply the pure step, save, all in one transaction; what the step raises leaves no trace. Raises NotFound.
+
+        Presses that are here already are judged first, so that a close or a reveal never overtakes them.
+        """
+        await self._settled()
 
         def work(connection: Connection) -> LiveRound:
             before = self._loaded(connection, round_id)
@@ -215,6 +232,14 @@ class LiveStore:
             self._flusher = asyncio.create_task(self._flush(), name="save presses")
         return await receipt
 
+    async def _settled(self) -> None:
+        """Wait for the presses that wait now."""
+        waiting = [waiting.receipt for waiting in (*self._writing, *self._waiting) if not waiting.receipt.done()]
+        if waiting:
+            self._flushed_at = 0.0
+            self._hurry.set()
+            await asyncio.wait(waiting)
+
     async def _flush(self) -> None:
         """Save what waits, batch after batch: a press alone at once, many of them a few times a second."""
         loop = asyncio.get_running_loop()
@@ -222,8 +247,10 @@ class LiveStore:
             while self._waiting:
                 gather_s = self._flushed_at + GATHER_S - loop.time()
                 if gather_s > 0:
-                    await asyncio.sleep(gather_s)
-                batch = self._waiting[:BATCH]
+                    self._hurry.clear()
+                    with suppress(TimeoutError):
+                        await asyncio.wait_for(self._hurry.wait(), gather_s)
+                batch = self._writing = self._waiting[:BATCH]
                 del self._waiting[:BATCH]
                 results: Sequence[Receipt | Exception]
                 self._flushed_at = loop.time()
@@ -239,6 +266,7 @@ class LiveStore:
                     else:
                         waiting.receipt.set_result(result)
         finally:
+            self._writing = []
             self._flusher = None
 
     def _saved(self, connection: Connection, waitings: Sequence[_Waiting]) -> list[Receipt | Exception]:
@@ -277,23 +305,25 @@ class LiveStore:
 
     # Seats ----------------------------------------------------------------------------------------------------------
 
-    async def join(self, round_id: str, learner_id: int, name: str, *, team: int | None, now: datetime) -> tuple[LiveRound, Seat, bool]:
-        """The round, the person's seat, and whether it is new. With `team` somebody seated changes sides, in the lobby only.
+    async def join(self, round_id: str, learner_id: int, name: str, *, team: int | None, now: datetime) -> Joined:
+        """Take a seat. With `team` somebody seated changes sides, in the lobby only.
 
         Raises NotFound, and StaleAnswer when the round lets nobody in any more.
         """
 
-        def work(connection: Connection) -> tuple[LiveRound, Seat, bool]:
+        def work(connection: Connection) -> Joined:
             round_ = self._loaded(connection, round_id)
+            chosen = first(connection, "SELECT language FROM people WHERE learner_id = ?", [learner_id])
+            language = chosen["language"] if chosen else None
             seat = live_presses.seat(connection, round_id, learner_id)
-            if seat is not None:
-                if team is not None and team != seat.team and round_.phase.value == "lobby" and team < round_.rules.teams:
-                    write(connection, "UPDATE live_seats SET team = ? WHERE round_id = ? AND learner_id = ?", (team, round_id, learner_id))
-                    return round_, replace(seat, team=team), True
-                return round_, seat, False
-            if not may_join(round_):
-                raise StaleAnswer(f"round {round_id} takes nobody in any more")
-            return round_, live_presses.take_seat(connection, round_, learner_id, name, team, now), True
+            if seat is None:
+                if not may_join(round_):
+                    raise StaleAnswer(f"round {round_id} takes nobody in any more")
+                return Joined(round_, live_presses.take_seat(connection, round_, learner_id, name, team, now), language, new=True)
+            if team is None or team == seat.team or round_.phase is not Phase.LOBBY or team >= round_.rules.teams:
+                return Joined(round_, seat, language, new=False)
+            write(connection, "UPDATE live_seats SET team = ? WHERE round_id = ? AND learner_id = ?", (team, round_id, learner_id))
+            return Joined(round_, replace(seat, team=team), language, new=True)
 
         return await self._database.run(work)
 
