@@ -11,10 +11,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import random
 import re
-import sqlite3
 import sys
 import tempfile
 import time
@@ -27,9 +25,13 @@ from typing import Any, Final
 from bot.cli.demo import bot_process
 from bot.sandbox.acts import Act
 from bot.sandbox.driver import Person, Sandbox
-from bot.sandbox.model import Event, Interaction, Message, MessageChanged
+from bot.sandbox.model import GUILD_ID, Event, Interaction, Message, MessageChanged
 from bot.sandbox.wire import NoAnswer
 from bot.settings import Settings, load_settings
+from tutor.grading import Selected
+from tutor.scoring import Press
+from tutor.store.database import Database
+from tutor.store.live import LiveStore
 
 QUIZ: Final = "tensorrt-engines"
 CHANNEL: Final = "live-rounds"
@@ -70,25 +72,26 @@ async def bench_live(people: int = 500, spread_s: float = 2.0, rounds: int = 1, 
 
 async def crowd_presses(settings: Settings, people: int, spread_s: float, rounds: int, seed: int) -> dict[str, Any]:
     rng = random.Random(seed)
-    async with await Sandbox().start() as sandbox, bot_process(sandbox, settings) as bot:
-        await sandbox.ready(LOG_IN_DEADLINE_S)
-        crowd = sandbox.crowd(people)
-        seconds = round(2 * spread_s + LEAD_S + DRAWN_S) + 4 + rounds // 4
-        asked = await opened(sandbox, crowd, rounds, rng, seconds=seconds, spread_s=spread_s)
-        sandbox.world.listeners.append(lambda event: watch_closing(event, asked))
-        # in the middle of the time: what a press costs, without closing edits and pictures
-        cpu_before = cpu_ms(bot.pid)
-        started = time.time()
-        presses = [(asked[number % len(asked)], person) for number, person in enumerate(crowd)]
-        acts = await pressed([(one, person, started + rng.uniform(0, spread_s)) for one, person in presses], rng)
-        await asyncio.sleep(DRAWN_S)  # what follows from the presses belongs to their price: the drawing of the counts
-        cpu_after = cpu_ms(bot.pid)
-        # at the last moment: everybody presses again
-        acts += await pressed([(one, person, one.deadline - rng.uniform(0.05, spread_s)) for one, person in presses], rng)
-        with contextlib.suppress(NoAnswer):  # what did not close in time is counted below
-            await sandbox.wait_for(lambda: all(one.closed_at for one in asked), SETTLE_S)
+    async with await Sandbox().start() as sandbox:
+        async with bot_process(sandbox, settings) as bot:
+            await sandbox.ready(LOG_IN_DEADLINE_S)
+            crowd = sandbox.crowd(people)
+            seconds = round(2 * spread_s + LEAD_S + DRAWN_S) + 4 + rounds // 4
+            asked, joins = await opened(sandbox, crowd, rounds, rng, seconds=seconds, spread_s=spread_s)
+            sandbox.world.listeners.append(lambda event: watch_closing(event, asked))
+            # in the middle of the time: what a press costs, without closing edits and pictures
+            cpu_before = cpu_ms(bot.pid)
+            started = time.time()
+            presses = [(asked[number % len(asked)], person) for number, person in enumerate(crowd)]
+            acts = await pressed([(one, person, started + rng.uniform(0, spread_s)) for one, person in presses], rng)
+            await asyncio.sleep(DRAWN_S)  # what follows from the presses belongs to their price: the drawing of the counts
+            cpu_after = cpu_ms(bot.pid)
+            # at the last moment: everybody presses again
+            acts += await pressed([(one, person, one.deadline - rng.uniform(0.05, spread_s)) for one, person in presses], rng)
+            with contextlib.suppress(NoAnswer):  # what did not close in time is counted below
+                await sandbox.wait_for(lambda: all(one.closed_at for one in asked), SETTLE_S)
         cpu = (cpu_after - cpu_before) / people if cpu_after is not None and cpu_before is not None else None
-        return counted(settings.database, sandbox, acts, asked) | {
+        return counted(await stored_presses(settings.database), sandbox, acts, joins, asked) | {
             "people": people,
             "rounds": rounds,
             "spread_s": spread_s,
@@ -98,7 +101,7 @@ async def crowd_presses(settings: Settings, people: int, spread_s: float, rounds
 
 async def opened(
     sandbox: Sandbox, crowd: Sequence[Person], rounds: int, rng: random.Random, *, seconds: int, spread_s: float
-) -> list[Asked]:
+) -> tuple[list[Asked], list[Act]]:
     """Open the rounds, each in a thread but for a single one, let everybody join, and start them all."""
     host, place = sandbox.person("Ada"), "thread" if rounds > 1 else "here"
     consoles: list[Message] = []
@@ -112,15 +115,17 @@ async def opened(
         for button in message.buttons
         if button.get("label") == "Join"
     ]
-    await asyncio.gather(*(joined(person, *lobbies[number % rounds], rng.uniform(0, spread_s)) for number, person in enumerate(crowd)))
+    joins = await asyncio.gather(
+        *(joined(person, *lobbies[number % rounds], rng.uniform(0, spread_s)) for number, person in enumerate(crowd))
+    )
     await asyncio.gather(*(host.press(console, label="Start") for console in consoles))
     questions = await sandbox.wait_for(lambda: shown_questions(sandbox, rounds), SETTLE_S)
-    return [Asked(message, deadline_of(message)) for message in questions]
+    return [Asked(message, deadline_of(message)) for message in questions], joins
 
 
-async def joined(person: Person, lobby: Message, custom_id: str, wait_s: float) -> None:
+async def joined(person: Person, lobby: Message, custom_id: str, wait_s: float) -> Act:
     await asyncio.sleep(wait_s)
-    await person.press(lobby, custom_id=custom_id)
+    return await person.press(lobby, custom_id=custom_id)
 
 
 def shown_questions(sandbox: Sandbox, rounds: int) -> list[Message]:
@@ -160,22 +165,32 @@ def chosen_by(interaction: Interaction) -> str:
     return str(interaction.data["custom_id"]).rpartition(":")[2]
 
 
-def counted(path: Path, sandbox: Sandbox, acts: Sequence[Act], asked: Sequence[Asked]) -> dict[str, Any]:
-    with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
-        rows = database.execute("SELECT press_id, learner_id, response FROM live_presses ORDER BY press_id").fetchall()
-    doubled = len(rows) - len({press_id for press_id, _, _ in rows})
-    standing = {learner_id: json.loads(response)["selected"] for _, learner_id, response in rows}
+async def stored_presses(path: Path) -> list[Press]:
+    """What the database file holds after the bot has gone, in the order of pressing."""
+    database = await Database.open(path)
+    try:
+        store = LiveStore(database)
+        found = [press for round_ in await store.newest(GUILD_ID, limit=1_000) for press in await store.presses(round_.id)]
+        return sorted(found, key=lambda press: press.press_id)
+    finally:
+        await database.close()
+
+
+def counted(stored: Sequence[Press], sandbox: Sandbox, acts: Sequence[Act], joins: Sequence[Act], asked: Sequence[Asked]) -> dict[str, Any]:
     answered = [act for act in acts if act.state == "done"]
-    told = {act.interaction.person.id: act.interaction for act in answered}  # the last receipt of each person
-    lost = sum(standing.get(learner_id) != [chosen_by(interaction)] for learner_id, interaction in told.items())
-    recorded = sum(act.message.content.startswith("✔") for act in answered)
+    kept = {press.press_id for press in stored}
+    standing = {press.learner_id: press.response for press in stored}
+    last = {act.interaction.person.id: chosen_by(act.interaction) for act in answered}  # the last receipt of each person
+    refused = sum(not act.message.content.startswith("✔") for act in answered)  # all of them pressed in time
+    gone = sum(act.interaction.id not in kept for act in answered)
+    other = sum(standing.get(person_id) != Selected((choice,)) for person_id, choice in last.items())
     latencies = sorted(act.latency_ms for act in answered if act.latency_ms is not None)
     delays = [1_000 * (one.closed_at - one.deadline) if one.closed_at else float("inf") for one in asked]
     return {
         "presses": len(acts),
-        "lost": max(lost, len(answered) - min(recorded, len(rows))),
-        "doubled": doubled + max(0, len(rows) - len(acts)),
-        "late": len(acts) - len(answered) + sum(latency > LATE_MS for latency in latencies),
+        "lost": max(refused, gone, other),
+        "doubled": len(stored) - len(kept) + max(0, len(kept) - len(acts)),
+        "late": sum(act.state != "done" or (act.latency_ms or 0) > LATE_MS for act in (*acts, *joins)),
         "answered_429": sandbox.limiter.hits,
         "violations": len(sandbox.violations),
         "closing_edit_ms": round(max(delays), 1),
