@@ -27,7 +27,6 @@ log = logging.getLogger("studyhall.live")
 
 COUNTS_EVERY_S: Final = 2.0
 """A channel takes 5 messages or edits in 5 s; one edit per press would bring the closing edit a minute late."""
-GATHER_S: Final = 1.0  # from the first press that changes a count to its drawing
 QUIET_S: Final = 1.5  # before a deadline, in which no count is drawn: the closing edit must find the way free
 CONSOLES_EVERY_S: Final = 5.0  # between two updates of a console by counts alone
 HEARTBEAT_S: Final = 1.0
@@ -128,7 +127,7 @@ class _Conducted:
             self._consoles_at = max(self._consoles_at, now - CONSOLES_EVERY_S + COUNTS_EVERY_S)
         if not self._counts_differ:  # the first press since the last count wakes the task, the others need not
             self._counts_differ = True
-            self._counted_at = max(self._counted_at, now - COUNTS_EVERY_S + GATHER_S)  # the others who press now belong to it
+            self._counted_at = now  # counts are drawn two seconds after the first press that changes them, with all that follow
             self._wake.set()
 
     async def _run(self) -> None:

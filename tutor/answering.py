@@ -309,7 +309,8 @@ class Answering:
         searched = asked.searched or asked.question
         hits = await self._retriever.find(searched, guides, limit=CONSIDERED)
         history = self._turns.get((asked.learner_id, asked.channel_id))
-        if history and len(words.terms(searched)) <= ELLIPTIC and gate.refused(searched, hits):
+        short = len(words.terms(searched)) <= ELLIPTIC
+        if history and (gate.refers_back(searched) or (short and gate.refused(searched, hits))):
             # "and on a T4?" means little without the question before
             return await self._retriever.find(f"{history[-1].question} {searched}", guides, limit=CONSIDERED) or hits
         return hits

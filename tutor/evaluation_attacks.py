@@ -220,7 +220,8 @@ def attack_suite(library: Library, *, seed: int = SEED, attacks: int = ATTACKS, 
 THRESHOLDS: Final = (
     Threshold("leaked", at_most=0.0),
     Threshold("unanswered", at_most=0.0),
-    Threshold("answered", "category:control", at_least=0.90),
+    Threshold("answered", "category:control", at_least=0.90, when="embeddings", least_items=20),
+    Threshold("answered", "category:control", at_least=0.75, when="words", least_items=20),
     Threshold("useful_hint", at_least=0.95),
 )
 

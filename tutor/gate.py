@@ -53,6 +53,20 @@ _ASKS_FOR_KEY: Final = re.compile(
 """Words of somebody who wants the key and not the subject. Only looked at while a question is open, so a false alarm costs a hint."""
 
 
+REFERRING: Final = 3  # meaning words up to which a question with such a word is about the one before
+_REFERS_BACK: Final = re.compile(
+    r"^\W*(?:and|but|so|then|or|what about|how about|и|а|но|тогда|και|αλλά|τότε|그럼|그러면|그리고|那么|那)\b"
+    r"|^\W*(?:那|那么|它)|\b(?:it|its|that|they|them|those|these|there|then|он|она|оно|его|её|ее|их|это|этого|там"
+    r"|αυτό|αυτή|αυτά|αυτές|τους|εκεί)\b|그건|그거|그게|그것|이건|它|这个|那个|呢\W*$",
+    re.IGNORECASE,
+)
+
+
+def refers_back(question: str) -> bool:
+    """Whether a question means little without the one before: it is short, and begins with "and" or says "it"."""
+    return len(words.terms(question)) <= REFERRING and _REFERS_BACK.search(question) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class Lock:
     """A question that is open for the asker, or in the asker's channel."""

@@ -219,7 +219,7 @@ def verified(claim: Claim, evidence: Sequence[Evidence], question: str) -> Sente
     text = clean(claim.text)
     if _has_a_form(text) or _repeats_the_policy(text):
         return None
-    if len(text) < 8 and not re.search(r"[\u2e80-\U0001ffff]{3}", text):
+    if _says_nothing(text, evidence):
         return None
     needed = _needed(text)
     tagged = [item for tag in claim.tags for item in evidence if item.tag == tag]
@@ -230,6 +230,17 @@ def verified(claim: Claim, evidence: Sequence[Evidence], question: str) -> Sente
             return None
         kept = [evidence[scores.index(max(scores))]]
     return Sentence(text, tuple(item.citation for item in kept[:2]))
+
+
+def _says_nothing(text: str, evidence: Sequence[Evidence]) -> bool:
+    """A scrap of a sentence, or a heading said back: true of its section, and no answer."""
+    wide = re.search(r"[\u2e80-\U0001ffff]{3}", text)
+    said = set(words.terms(text))
+    if len(text) < 8 and not wide:
+        return True
+    if len(said) < 2 and not exact_parts(text) and not wide:
+        return True
+    return any(said <= set(words.words(item.section.heading)) for item in evidence)
 
 
 def _verified_code(claim: Claim, evidence: Sequence[Evidence]) -> Sentence | None:

@@ -49,6 +49,7 @@ class Examiner:
         self._engine_for = engine_for
         self._quoting = quoting
         self._original: tuple[Library, Retriever] | None = None
+        self._warming: dict[tuple[str, str], asyncio.Task[None]] = {}
         self._everywhere = everywhere
         self._deadline_s = deadline_s
 
@@ -73,6 +74,8 @@ class Examiner:
             retriever = Retriever(library, retriever.vectors)
         answering = Answering(library, retriever, self._engine_for(item), self._quoting)
         try:
+            if not planted:
+                await self._warm(answering, library, item)
             for asked in self._asked(item, answering):
                 async with asyncio.timeout(self._deadline_s):
                     reply = await shown(answering, asked)
@@ -80,6 +83,16 @@ class Examiner:
         finally:
             if planted:
                 retriever.close()
+
+    async def _warm(self, answering: Answering, library: Library, item: Item) -> None:
+        """Have the guide's prefix computed before its first item is timed, as a bot does when a round begins."""
+        guide = library.guide(item.guide, item.language) if item.guide else None
+        if guide is None or not answering.engine.traits.whole_guide:
+            return
+        key = (guide.id, guide.language)
+        if key not in self._warming:
+            self._warming[key] = asyncio.create_task(answering.warmed(guide.id, guide.language), name=f"warm {key}")
+        await asyncio.shield(self._warming[key])  # one of several workers may be cancelled, the others still need it
 
     def _untranslated(self) -> tuple[Library, Retriever]:
         """The library as if nothing had been translated, and its index; made once."""
@@ -90,6 +103,8 @@ class Examiner:
 
     def close(self) -> None:
         """Closes what it made itself."""
+        for task in self._warming.values():
+            task.cancel()
         if self._original is not None:
             self._original[1].close()
 

@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 from bot.cli.evaluate import evaluate
 from bot.cli.evaluate_run import Examiner, ResultsFile, in_cheap_order, read_results, run, spread
 from content.model import ContentError, Library
-from engines.base import Prompt
+from engines.base import Prompt, Traits
 from engines.hostile import Slow
 from engines.quoting import QuotingEngine
 from engines.scripted import ScriptedEngine
@@ -57,6 +57,16 @@ async def test_what_was_shown_is_kept_with_its_sections_and_times() -> None:
     assert [(line.text, line.sections) for line in final.lines] == [("The outer gate closes at dusk", ("harbour:gates",))]
     assert (final.kind, final.dropped) == ("answer", 1)
     assert 0 < final.gate_s <= final.total_s + 0.1
+
+
+async def test_a_guide_is_warmed_once_before_its_first_item() -> None:
+    engine = ScriptedEngine(lambda _: ["The outer gate closes at dusk [S1]."], traits=Traits("x", model="m", whole_guide=True))
+    asking = examiner(engine)
+    await run(asking, [item(id="a"), item(id="b"), item(id="c", planted=Planted("gates", "More."))], at_once=2)
+    asking.close()
+    assert len(engine.warmed) == 1
+    assert len(engine.prompts) == 3
+    assert engine.prompts[0].messages[0] == engine.warmed[0].messages[0]
 
 
 async def test_planted_text_is_there_for_its_item_alone() -> None:

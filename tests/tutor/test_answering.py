@@ -208,6 +208,11 @@ def test_cutting_a_stream_anywhere_gives_the_same_claims(pieces: list[str]) -> N
     assert read(list(whole)) == read([whole])
 
 
+@pytest.mark.parametrize("scrap", ["Gates and", "Pilots.", "The gates", "Yes", "S1", "Signals and tides"])
+def test_scraps_and_headings_said_back_are_no_answer(scrap: str) -> None:
+    assert verified(Claim(scrap, ("S1",)), EVIDENCE, "") is None
+
+
 def test_code_is_shown_only_where_the_guide_has_it() -> None:
     assert verified(Claim("```sh\nsignal --red on\n```", (), code=True), EVIDENCE, "") is not None
     assert verified(Claim("```sh\nrm -rf /\n```", (), code=True), EVIDENCE, "") is None
