@@ -317,7 +317,7 @@ class LiveRounds:
                 found.append(Lock(round_.quiz, round_.question))
         return found
 
-    async def newest(self, guild_id: int, *, limit: int = 25) -> list[LiveRound]:
+    async def newest(self, guild_id: int | None, *, limit: int = 25) -> list[LiveRound]:
         return await self._store.newest(guild_id, limit=limit)
 
     async def stage(self, round_id: str, position: int | None = None) -> Stage:

@@ -31,6 +31,7 @@ MODULES: Final = {
     "import": "banks",
     "manual": "manual",
     "model": "model",
+    "report": "results",
     "run": "running",
     "sandboxed": "demo",
 }

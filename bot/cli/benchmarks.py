@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from bot.cli.bench_ask import bench_ask
+from bot.cli.bench_live import bench_live
 from bot.cli.bench_play import bench_play
 from bot.settings import load_settings
 
@@ -31,6 +32,16 @@ def play(people: int, as_json: bool) -> None:
 def ask(as_json: bool) -> None:
     """The embedded model: a guide computed, restored, and asked about by four at once. Takes some minutes."""
     show(asyncio.run(bench_ask(load_settings())), as_json)
+
+
+@bench.command()
+@click.option("--people", default=500, show_default=True, type=click.IntRange(1, 2_000), help="How many press.")
+@click.option("--spread", default=2.0, show_default=True, type=click.FloatRange(0, 60), help="Seconds over which they press.")
+@click.option("--rounds", default=1, show_default=True, type=click.IntRange(1, 50), help="Live rounds they are spread over.")
+@click.option("--json", "as_json", is_flag=True, help="The figures as JSON.")
+def live(people: int, spread: float, rounds: int, as_json: bool) -> None:
+    """Live rounds: so many people press within seconds, beside a bare handler in the same run."""
+    show(asyncio.run(bench_live(people, spread, rounds)), as_json)
 
 
 def show(figures: dict[str, Any], as_json: bool) -> None:

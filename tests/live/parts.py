@@ -1,6 +1,6 @@
 """The bot as a process of its own for the crash test: what `studyhall run` builds, less the language model.
 
-python -m tests.live.crash_child URL GATEWAY TOKEN FOLDER
+python -m tests.live.parts URL GATEWAY TOKEN FOLDER
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from content.model import Text
@@ -218,6 +218,7 @@ def test_own_option_orders_differ_between_people_and_never_change() -> None:
     assert order_for(round_, 0, 4) == order_for(round_, 0, 4)
 
 
+@settings(deadline=None)
 @given(STEPS, st.integers(1, 40))
 def test_no_control_works_twice_for_one_turn(steps: list[Control], gap: int) -> None:
     """Pressed twice, or by two instructors at once: the second time the turn has passed, or nothing changes."""
@@ -230,13 +231,15 @@ def test_no_control_works_twice_for_one_turn(steps: list[Control], gap: int) -> 
         round_ = once
 
 
+@settings(deadline=None)
 @given(STEPS, st.integers(1, 40))
 def test_every_order_of_controls_keeps_the_round_in_shape(steps: list[Control], gap: int) -> None:
     played = Played(new_round(Rules(seconds=20, peer=gap % 2 == 0)))
     for number, control in enumerate(steps):
         before = played.round
         played.round = _controlled(before, control, now=after(gap * (number + 1)), last_press=None)
-        assert played.round.askings[: len(before.askings) - 1] == before.askings[:-1]
+        earlier = [asking for asking in before.askings if asking.position < before.position]
+        assert list(played.round.askings[: len(earlier)]) == earlier  # what has been asked before is never touched again
         for asking in played.round.askings:
             opened = [window.opened_at for window in asking.windows]
             assert opened == sorted(opened)

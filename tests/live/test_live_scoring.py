@@ -12,7 +12,7 @@ from datetime import timedelta
 
 import openpyxl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from content.model import Question
@@ -53,6 +53,7 @@ def played_out(rules: Rules, sent: list[Press], delays_ms: list[int], seed: int,
     return played.board()
 
 
+@settings(deadline=None)
 @given(RULES, PRESSES, st.integers(0, 9))
 def test_order_doubling_and_delay_of_presses_never_change_the_board(
     rules: Rules, drawn: list[tuple[int, str, int, int]], seed: int
@@ -63,6 +64,7 @@ def test_order_doubling_and_delay_of_presses_never_change_the_board(
     assert late_and_twice == at_once
 
 
+@settings(deadline=None)
 @given(RULES, PRESSES)
 def test_a_shuffled_store_gives_the_same_board(rules: Rules, drawn: list[tuple[int, str, int, int]]) -> None:
     played = started(rules, people=PEOPLE)
@@ -73,6 +75,7 @@ def test_a_shuffled_store_gives_the_same_board(rules: Rules, drawn: list[tuple[i
     assert board(played.round, played.presses[::-1] + played.presses, seats) == played.board()
 
 
+@settings(deadline=None)
 @given(PRESSES)
 def test_an_answer_after_the_reveal_never_scores(drawn: list[tuple[int, str, int, int]]) -> None:
     played = started(people=PEOPLE)
@@ -84,6 +87,7 @@ def test_an_answer_after_the_reveal_never_scores(drawn: list[tuple[int, str, int
     assert played.board() == before
 
 
+@settings(deadline=None)
 @given(PRESSES)
 def test_presses_for_an_earlier_question_never_count_for_the_next_one(drawn: list[tuple[int, str, int, int]]) -> None:
     played = started(people=PEOPLE)
@@ -95,6 +99,7 @@ def test_presses_for_an_earlier_question_never_count_for_the_next_one(drawn: lis
     assert set(played.points().values()) == {0.0}
 
 
+@settings(deadline=None)
 @given(RULES, PRESSES)
 def test_every_export_adds_up_to_the_board(rules: Rules, drawn: list[tuple[int, str, int, int]]) -> None:
     played = started(rules, people=PEOPLE)
@@ -204,6 +209,7 @@ def repair(fix: Fix, *ids: str, position: int = 0, text: str | None = None) -> R
     return Repair(position, fix, by=3, at=after(500), ids=ids, text=text)
 
 
+@settings(deadline=None)
 @given(PRESSES, st.lists(st.sampled_from(Fix), min_size=1, max_size=4), st.data())
 def test_a_repair_gives_the_board_that_the_right_key_would_have_given(
     drawn: list[tuple[int, str, int, int]], fixes: list[Fix], data: st.DataObject
@@ -237,6 +243,8 @@ def test_a_repaired_key_moves_points_and_says_whose() -> None:
     played.round = played.round.repaired(repair(Fix.ACCEPT, "b"))
     assert played.points() == {1: 1.0, 2: 1.0, 3: 0.0}
     assert right_answer(keyed(played.round.quiz.questions[0], 0, played.round.repairs), "en") == ("Option c", "Option b")
+    played.round = played.round.repaired(repair(Fix.KEY, "d"))  # a new key is the whole key
+    assert played.points() == {1: 0.0, 2: 0.0, 3: 1.0}
 
 
 def test_an_accepted_typed_answer_counts_as_the_key_does() -> None:
@@ -336,6 +344,17 @@ def test_a_spreadsheet_has_summary_people_and_questions_and_runs_no_name_as_a_fo
     assert [cell.value for cell in book["People"]["E"]] == ["points", 1, 0]
     assert book["Questions"]["C2"].value == "What is alpha?"
     assert b"'=HYPERLINK" in csv_file(report_of(played))
+
+
+def test_a_part_of_a_point_is_exported_as_it_stands_on_the_board() -> None:
+    played = started(Rules(seconds=20), every_kind()[1:2], people=[1])
+    played.deliver(press(1, 1, Selected(("a",)), 2))
+    played.finish_question()
+    report = report_of(played)
+    (row,) = csv.DictReader(io.StringIO(csv_file(report).decode("utf-8-sig")))
+    assert (row["points"], row["q1_points"], row["q1_credit"], row["partly"]) == ("0.5", "0.5", "0.5", "1")
+    book = openpyxl.load_workbook(io.BytesIO(xlsx_file(report)))
+    assert [cell.value for cell in book["People"]["E"]] == ["points", 0.5]
 
 
 def test_an_unknown_format_is_named_with_those_there_are() -> None:

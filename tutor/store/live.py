@@ -152,11 +152,13 @@ class LiveStore:
 
         return await self._database.run(work)
 
-    async def newest(self, guild_id: int, *, limit: int) -> list[LiveRound]:
-        """The guild's rounds, newest first."""
+    async def newest(self, guild_id: int | None, *, limit: int) -> list[LiveRound]:
+        """The rounds of a guild, or of all, newest first."""
 
         def work(connection: Connection) -> list[LiveRound]:
-            found = rows(connection, "SELECT id FROM live_rounds WHERE guild_id = ? ORDER BY created_at DESC LIMIT ?", [guild_id, limit])
+            wanted = {"guild": guild_id, "limit": limit}
+            chosen = "SELECT id FROM live_rounds WHERE (:guild IS NULL OR guild_id = :guild)"
+            found = rows(connection, f"{chosen} ORDER BY created_at DESC LIMIT :limit", wanted)
             return [self._loaded(connection, row["id"]) for row in found]
 
         return await self._database.run(work)
