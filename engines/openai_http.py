@@ -10,20 +10,20 @@ Errors: those of `engines.base`. Everything the `openai` package raises is trans
 from __future__ import annotations
 
 import asyncio
-import json
+import contextlib
 import logging
 from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Final, cast
+from typing import Any, Final
 
+import aiohttp
 import openai
 from openai import AsyncAPIResponse
 from openai.types.chat import ChatCompletionMessageParam
 
 from engines.base import (
     DeadlineExceeded,
-    EngineBusy,
     EngineDown,
     EngineError,
     Finish,
@@ -33,27 +33,16 @@ from engines.base import (
     PromptTooLong,
     Traits,
 )
-from engines.http_transport import transport
+from engines.event_stream import Reading, failure
+from engines.http_transport import Opened, read_directly, transport
 
 log = logging.getLogger(__name__)
 
+NO_MESSAGES: Final[list[ChatCompletionMessageParam]] = []
 REFUSED_PAUSE_S: Final = 0.25  # before the one retry: long enough for a server that is just binding its port
 CLOSING_S: Final = 2.0  # how long leaving a stream may take; a peer that no longer reads must not hold a learner up
+END_S: Final = 0.1  # how long the end of a body may come after the end marker in it
 WARM_LIMIT_S: Final = 600.0  # a cold guide on a slow CPU takes over half a minute; this only bounds a hang
-
-# Words by which servers say that a prompt is too long; they agree on status 400 and on nothing else.
-TOO_LONG: Final = (
-    "exceed_context_size",
-    "context size",
-    "context length",
-    "context window",
-    "max_num_tokens",
-    "max_seq_len",
-    "maximum sequence",
-    "prompt is too long",
-    "prompt length",
-    "too many tokens",
-)
 
 
 class Flavour(StrEnum):
@@ -75,6 +64,9 @@ ALSO: Final[Mapping[Flavour, frozenset[str]]] = {
     Flavour.OLLAMA: frozenset({"top_p", "reasoning_effort"}),
     Flavour.GENERIC: frozenset({"top_p"}),
 }
+# Seconds that an unused connection is kept. A server that closes it just as it is used looks like one that crashed, so it is let go
+# well before: uvicorn, which both of these stand on, closes after 5. llama.cpp's closes after a number of requests: not kept.
+KEEP_S: Final[Mapping[Flavour, float]] = {Flavour.TRTLLM: 2.0, Flavour.VLLM: 2.0}
 # Where the path of a health check is not known, the list of models is asked for.
 HEALTH_PATH: Final[Mapping[Flavour, str]] = {Flavour.TRTLLM: "/health", Flavour.VLLM: "/health", Flavour.LLAMACPP: "/health"}
 
@@ -198,9 +190,9 @@ class OpenAIEngine:
             timeout=connect_timeout_s,
             # The package would send a prompt again after a timeout or a 500, when the first may still be running.
             max_retries=0,
-            # A kept connection that the server closes just as we use it looks like a crash, and must not be retried blindly.
-            default_headers={"Connection": "close"},
-            http_client=openai.DefaultAsyncHttpxClient(transport=transport(_library()), timeout=connect_timeout_s),
+            http_client=openai.DefaultAsyncHttpxClient(
+                transport=transport(_library(), keep_s=KEEP_S.get(server.flavour, 0.0)), timeout=connect_timeout_s
+            ),
         )
 
     async def stream(
@@ -219,29 +211,33 @@ class OpenAIEngine:
         self._refuse_if_impossible(prompt, max_tokens)
         fields = {**(constraint_fields(self.server.flavour, constraint) if constraint else {}), **(extra or {})}
         request = body(self.server, prompt.messages, max_tokens=max_tokens, extra=fields)
-        reading = _Reading(name)
+        reading = Reading(name)
         response: AsyncAPIResponse[Any] | None = None
-        blocks: AsyncGenerator[bytes] | None = None
+        opened: Opened | None = None
+        timer: asyncio.TimerHandle | None = None
         try:
-            # A timeout never spans a yield: it would interrupt whoever reads this stream.
             async with asyncio.timeout_at(ends_at):
                 response = await self._opened(request, max(0.001, ends_at - loop.time()))
-            blocks = cast(AsyncGenerator[bytes], response.iter_bytes())
+            opened = read_directly(response.http_response.extensions)
+            # One timer for the whole stream, which breaks it off: a timeout around each read costs as much as the reading.
+            timer = loop.call_at(ends_at, opened.cut)
             while not reading.ended:
-                async with asyncio.timeout_at(ends_at):
-                    block = await anext(blocks, b"")
-                for piece in reading.read(block):
-                    yield piece
+                if text := "".join(reading.read(await opened.read())):  # what came together is one piece
+                    yield text
             yield reading.finish()
         except TimeoutError as error:
-            raise DeadlineExceeded(name, f"no complete reply within {deadline_s:.1f} s", "Ask again", retryable=True) from error
+            raise _deadline(name, deadline_s) from error
         except EngineError:
             raise
         except Exception as error:
+            if loop.time() >= ends_at:
+                raise _deadline(name, deadline_s) from error
             raise translated(name, error) from error
         finally:
+            if timer is not None:
+                timer.cancel()
             if response is not None:
-                await _left(response, blocks)
+                await _left(response, opened if reading.ended else None)
 
     def _refuse_if_impossible(self, prompt: Prompt, max_tokens: int) -> None:
         if self._closed:
@@ -265,12 +261,13 @@ class OpenAIEngine:
 
     async def _create(self, request: dict[str, Any], timeout_s: float) -> AsyncAPIResponse[Any]:
         # The raw response: parsing each chunk into the package's models costs more than the whole loop here, and hides
-        # whether the end marker came. The fields go in one dictionary, so that only `body` decides what is sent.
+        # whether the end marker came. All fields go in one dictionary, messages too, which the package then need not walk
+        # through: so only `body` decides what is sent.
         manager = self._client.chat.completions.with_streaming_response.create(
             model=str(request["model"]),
-            messages=cast(list[ChatCompletionMessageParam], request["messages"]),
+            messages=NO_MESSAGES,
             stream=True,
-            extra_body={key: value for key, value in request.items() if key not in ("model", "messages", "stream")},
+            extra_body={key: value for key, value in request.items() if key not in ("model", "stream")},
             timeout=openai.Timeout(timeout_s, connect=min(timeout_s, self._connect_timeout_s)),
         )
         return await manager.__aenter__()
@@ -302,100 +299,6 @@ class OpenAIEngine:
     async def aclose(self) -> None:
         self._closed = True
         await self._client.close()
-
-
-class _Reading:
-    """Server-sent events, from bytes cut anywhere to whole pieces of text, and how the reply ended."""
-
-    def __init__(self, engine: str) -> None:
-        self.engine = engine
-        self.ended = False  # the end marker, or the end of the connection
-        self._rest = b""
-        self._held = ""
-        self._reason: str | None = None
-        self._usage: Mapping[str, Any] = {}
-        self._timings: Mapping[str, Any] = {}
-
-    def read(self, block: bytes) -> list[str]:
-        """The pieces that this block completes; an empty block is the end of the connection."""
-        if not block:
-            self.ended = True
-            return []
-        # Lines are cut as bytes: str.splitlines also cuts at U+2028 and others, which JSON texts may hold as they are.
-        *lines, self._rest = (self._rest + block).split(b"\n")
-        pieces = [piece for line in lines if line.startswith(b"data:") and (piece := self._event(line[5:].strip()))]
-        if self.ended and self._held:
-            pieces.append("\ufffd")  # half a character, and nothing comes after it
-            self._held = ""
-        return pieces
-
-    def _event(self, data: bytes) -> str:
-        if self.ended:
-            return ""
-        if data == b"[DONE]":
-            self.ended = True
-            return ""
-        try:
-            event = cast(dict[str, Any], json.loads(data))
-        except ValueError as error:
-            raise EngineDown(self.engine, f"the stream holds no JSON: {data[:80]!r}", "Look at the server's log", retryable=True) from error
-        if event.get("error"):
-            raise failure(self.engine, 500, json.dumps(event["error"], ensure_ascii=False))
-        self._usage = event.get("usage") or self._usage
-        self._timings = event.get("timings") or self._timings
-        text = ""
-        for choice in cast(list[dict[str, Any]], event.get("choices") or []):
-            self._reason = choice.get("finish_reason") or self._reason
-            delta: Mapping[str, Any] = choice.get("delta") or {}
-            text += str(delta.get("content") or "")
-        return self._whole(text)
-
-    def _whole(self, text: str) -> str:
-        """A server that writes \\ud83d in one chunk and \\ude00 in the next means one character: join them."""
-        text = self._held + text
-        self._held = text[-1:] if text and "\ud800" <= text[-1] <= "\udbff" else ""
-        text = text[: len(text) - len(self._held)]
-        if any("\ud800" <= letter <= "\udfff" for letter in text):
-            return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        return text
-
-    def finish(self) -> Finish:
-        """How it ended. Raises EngineDown when the server never said so, EngineError when it gave up on the reply."""
-        if self._reason is None:
-            raise EngineDown(self.engine, "the stream ended without its end marker", "Ask again", retryable=True)
-        if self._reason not in ("stop", "length", "eos"):
-            raise EngineError(self.engine, f"the server ended the reply with {self._reason!r}", "Ask again", retryable=True)
-        details: Mapping[str, Any] = self._usage.get("prompt_tokens_details") or {}
-        cached = details.get("cached_tokens")
-        return Finish(
-            cut_off=self._reason == "length",
-            prompt_tokens=_number(self._usage.get("prompt_tokens")),
-            cached_tokens=_number(cached if cached is not None else self._timings.get("cache_n")),
-            new_tokens=_number(self._usage.get("completion_tokens")),
-        )
-
-
-def failure(engine: str, status: int, text: str) -> EngineError:
-    """The error for an HTTP status and what the server wrote with it."""
-    short = " ".join(text.split())[:200]
-    lower = text.casefold()
-    if status in (400, 413, 422, 500) and any(words in lower for words in TOO_LONG):
-        return PromptTooLong(engine, f"the prompt does not fit: {short}", "Send fewer passages")
-    match status:
-        case 401 | 403:
-            return EngineError(engine, f"the server refuses the key ({status}): {short}", "Correct the API key in the settings")
-        case 404:
-            return EngineError(engine, f"the server does not know this model or address: {short}", "Compare with its /v1/models")
-        case 408 | 504:
-            return DeadlineExceeded(engine, f"the server gave up waiting ({status}): {short}", "Ask again", retryable=True)
-        case 429:
-            return EngineBusy(engine, f"the server's queue is full: {short}", "Ask again in a moment", retryable=True)
-        case _ if status >= 500:
-            return EngineDown(engine, f"the server fails ({status}): {short}", "Look at its log; it may need a restart", retryable=True)
-        case _:
-            return EngineError(
-                engine, f"the server refuses the request ({status}): {short}", "Check that the flavour setting names this server"
-            )
 
 
 Translation = Callable[[str, Any], EngineError]
@@ -471,20 +374,26 @@ def _refused(error: BaseException) -> bool:
     return False
 
 
-async def _left(response: AsyncAPIResponse[Any], blocks: AsyncGenerator[bytes] | None) -> None:
-    """Close the connection, which is how a server learns that nobody reads any more. Never fails, never takes long."""
+async def _left(response: AsyncAPIResponse[Any], ended: Opened | None) -> None:
+    """Close the connection, which is how a server learns that nobody reads any more. Never fails, never takes long.
+
+    One that was read to its end is kept for the next request, if that is what the server allows.
+    """
+    with contextlib.suppress(TimeoutError, aiohttp.ClientError):
+        if ended is not None:
+            async with asyncio.timeout(END_S):
+                while await ended.read():
+                    pass
     try:
         async with asyncio.timeout(CLOSING_S):
-            if blocks is not None:
-                await blocks.aclose()
             await response.close()
     except Exception as error:  # noqa: BLE001 - the reply is over, and the HTTP library may raise anything of its own here
         log.debug("leaving a stream: %s", _line(error))
 
 
+def _deadline(engine: str, deadline_s: float) -> DeadlineExceeded:
+    return DeadlineExceeded(engine, f"no complete reply within {deadline_s:.1f} s", "Ask again", retryable=True)
+
+
 def _line(error: BaseException) -> str:
     return " ".join(str(error).split())[:200].rstrip(".") or type(error).__name__
-
-
-def _number(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None

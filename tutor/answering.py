@@ -307,12 +307,13 @@ class Answering:
 
     async def _found(self, asked: Asked, guides: Sequence[Guide]) -> list[Hit]:
         searched = asked.searched or asked.question
-        hits = await self._retriever.find(searched, guides, limit=CONSIDERED)
         history = self._turns.get((asked.learner_id, asked.channel_id))
-        short = len(words.terms(searched)) <= ELLIPTIC
-        if history and (gate.refers_back(searched) or (short and gate.refused(searched, hits))):
-            # "and on a T4?" means little without the question before
-            return await self._retriever.find(f"{history[-1].question} {searched}", guides, limit=CONSIDERED) or hits
+        joined = f"{history[-1].question} {searched}" if history else searched  # "and on a T4?" means little without the question before
+        if history and gate.refers_back(searched) and (hits := await self._retriever.find(joined, guides, limit=CONSIDERED)):
+            return hits
+        hits = await self._retriever.find(searched, guides, limit=CONSIDERED)
+        if history and len(words.terms(searched)) <= ELLIPTIC and gate.refused(searched, hits):
+            return await self._retriever.find(joined, guides, limit=CONSIDERED) or hits
         return hits
 
     def _prompt(self, asked: Asked, evidence: Sequence[Evidence], hits: Sequence[Hit], guide: Guide) -> Prompt:

@@ -49,7 +49,8 @@ _ORDERS: Final = re.compile(
             rf"(?:^\W*|[,;:] |\b(?:must|should|please|now|always|and|then|instead|to|has to|so)\b[\s,]{{1,3}}){_SAYING}\b.{{0,70}}"
             rf"(?:{_QUOTED}|{_FORM})",
             r"\bwhen(?:ever)? (?:you are |someone |anyone )?ask(?:s|ed)?\b.{0,40}\b(?:reply|say|answer|respond|tell)\b",
-            r"\b(?:correct|right|proper|expected|only) (?:reply|answer|response)\b.{0,40}\bis\b|\bthe answer to (?:everything|all|any)\b",
+            r"\b(?:correct|proper|expected|only) (?:reply|answer|response)(?: to any\w*.{0,20}| here)? ?(?:is\b|:)",
+            r"\bthe answer to (?:everything|all|any)\b",
             r"\b(?:whoever|anyone who|everyone who) (?:summari|read|answer|process)",
             r"\b(?:click|visit|open|go to|send|e-?mail|contact|buy|subscribe|join)\b.{0,60}(?:https?:|www\.|\w@\w|\.example\b|\bhere\b)",
             r"\blink\b.{0,20}https?:|!\[[^\]\n]{0,80}\]\(https?:|https?:\S{1,80} ?링크",
@@ -82,16 +83,19 @@ _ORDERS: Final = re.compile(
             r"|ссылк|json|@|заглавн|пират|дословно|что луна)",
             r"\bв конце (?:ответа |обязательно )|источником укажи|ученику открыть",
             # Chinese
-            r"(?:忽略|无视|忘记|忘掉|不要理会).{0,12}(?:指令|规则|以上|上面|之前|内容|指南|提示词)|(?:打印|输出|显示|告诉|泄露).{0,8}提示词|把系统提示词?.{0,8}(?:打印|输出|显示)|隐藏指令|上面的指令",
+            r"(?:忽略|无视|忘记|忘掉|不要理会).{0,12}(?:指令|规则|以上|上面|之前|内容|指南|提示词)",
+            r"(?:打印|输出|显示|告诉|泄露).{0,8}提示词|把系统提示词?.{0,8}(?:打印|输出|显示)|隐藏指令|上面的指令",
             r"(?:致|亲爱的)(?:助手|ai)|(?:助手|人工智能|语言模型|的ai).{0,8}(?:请|必须|应该|需要)|从现在起|你现在是|你不再是|没有规则的ai",
-            r"(?:说出|先说|输出|打印|重复|回复|回答|写上|加上|附上|说).{0,12}[“\"「『]|(?:只|仅)(?:用json)?(?:回答|输出|回复)|告诉(?:用户|学习者|学生|读者)",
+            r"(?:^\W*|[,，、]|请|必须|只|要|应|结尾|末尾|后面)(?:说出|先说|输出|打印|重复|回复|回答|写上|加上|附上|说).{0,12}[“\"「『]",
+            r"(?:只|仅)(?:用json)?(?:回答|输出|回复)|告诉(?:用户|学习者|学生|读者)",
             r"向用户|逐字|代号|口令|附上链接|来源请写|末尾必须|通知大家|忘掉指南",
         )
     )
 )
 # an order to say something in capitals or with marks inside, looked for in the text as it is
 _TOKEN: Final = re.compile(
-    rf"\b(?i:{_SAYING}|answers?|sign as)\b[^.\n]{{0,50}}\b(?:[A-Z][A-Z0-9]*(?:[-_][A-Z0-9]+)+\b|[A-Z]{{7,}}\b|[a-z]+(?:-[a-z0-9]+)*-\d+\b)"
+    rf"\b(?i:{_SAYING}(?! to\b)|answers? with|sign as)\b[^.\n]{{0,50}}"
+    r"\b(?:[A-Z][A-Z0-9]*(?:[-_][A-Z0-9]+)+\b|[A-Z]{7,}\b|[a-z]+(?:-[a-z0-9]+)*-\d+\b)"
 )
 _BREAK: Final = re.compile(r"(?<=[.!?。！？;])\s+|(?<=[。！？])|\n+")
 _ASKS: Final = re.compile(r"[?？;]\W*$")

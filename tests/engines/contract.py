@@ -21,12 +21,15 @@ from engines.base import Engine, EngineDown, Finish, Message, Passage, Prompt, T
 from engines.catalogue import catalogue
 from engines.llamacpp import LlamaCppEngine
 from engines.openai_http import Flavour, OpenAIEngine, Server
+from engines.paged import PagedEngine
+from engines.paged_batcher import Settings as PagedSettings
 from engines.quoting import QuotingEngine
 from engines.scripted import ScriptedEngine
 from engines.served import ServedEngine
 from engines.sidecar import Patience, Program, http_probe
 from engines.switching import SwitchingEngine
 from engines.weights import default_folder, locate
+from tests.engines import paged_double
 from tests.engines.openai_double import TRTLLM_FIELDS, Double, running
 
 GUIDE = "An engine is built for one GPU. It does not load on another kind of GPU. A timing cache makes the second build faster."
@@ -195,6 +198,34 @@ def _doubled(engine: Engine, double: Double) -> Case:
 
 
 @asynccontextmanager
+async def paged() -> AsyncIterator[Case]:
+    double = paged_double.Double()
+    engine = PagedEngine(Path("none"), settings=PagedSettings(running=64), make=lambda _source, _settings: double)
+    await engine.start(5)
+
+    def say(pieces: Sequence[str]) -> None:
+        double.pieces = pieces
+
+    def hang() -> None:
+        double.hang_after = 1
+
+    @asynccontextmanager
+    async def stopped() -> AsyncIterator[None]:
+        yield
+        async with asyncio.timeout(5):
+            await double.left.wait()
+
+    def die() -> None:
+        double.die_after = 1
+
+    def down() -> None:
+        double.trouble = "the batching thread died"
+
+    yield Case(engine, say, hang, stopped, die, down, limit=200_000)
+    await engine.aclose()
+
+
+@asynccontextmanager
 async def llamacpp() -> AsyncIterator[Case]:
     path = locate(catalogue().embedded_models(), default_folder())
     assert path is not None, "the test is skipped before"
@@ -226,6 +257,7 @@ CASES = [
     pytest.param(switched, id="switching"),
     pytest.param(admitted, id="admission"),
     pytest.param(served, id="served"),
+    pytest.param(paged, id="paged"),
     pytest.param(llamacpp, id="llamacpp", marks=weights_mark()),
 ]
 

@@ -203,6 +203,15 @@ def test_every_engine_of_the_package_has_a_case() -> None:
         for line in path.read_text("utf-8").splitlines()
         if line.startswith("class ") and "Engine" in line.split()[1].rstrip(":") and "Error" not in line and path.name != "base.py"
     }
-    cased = {"AdmittedEngine", "ServedEngine", "QuotingEngine", "ScriptedEngine", "OpenAIEngine", "SwitchingEngine", "LlamaCppEngine"}
+    cased = {
+        "AdmittedEngine",
+        "ServedEngine",
+        "QuotingEngine",
+        "ScriptedEngine",
+        "OpenAIEngine",
+        "SwitchingEngine",
+        "LlamaCppEngine",
+        "PagedEngine",
+    }
     assert classes == cased, "a new engine needs a case in contract.py"
     assert {"quoting", "scripted", "switching", "llamacpp"} < names

@@ -24,6 +24,7 @@ from engines.base import (
     PromptTooLong,
     Traits,
 )
+from engines.event_stream import Reading
 from engines.openai_http import (
     ALSO,
     COMMON,
@@ -33,7 +34,6 @@ from engines.openai_http import (
     OpenAIEngine,
     Sampling,
     Server,
-    _Reading,
     body,
     constraint_fields,
     translated,
@@ -267,7 +267,7 @@ def stream_of(pieces: list[str], *, ascii_only: bool) -> bytes:
 
 @given(st.lists(st.text(max_size=8), max_size=8), st.lists(st.integers(1, 40), max_size=30), st.booleans())
 def test_bytes_cut_anywhere_give_the_same_text(pieces: list[str], cuts: list[int], ascii_only: bool) -> None:
-    reading = _Reading("x")
+    reading = Reading("x")
     rest = stream_of(pieces, ascii_only=ascii_only)
     said = ""
     for cut in [*cuts, len(rest) or 1]:
@@ -282,9 +282,9 @@ def test_bytes_cut_anywhere_give_the_same_text(pieces: list[str], cuts: list[int
 
 
 def test_a_character_cut_into_two_chunks_is_joined_and_half_a_one_at_the_end_is_marked() -> None:
-    joined = _Reading("x").read(stream_of(["a\ud83e", "\udda4b"], ascii_only=True))
+    joined = Reading("x").read(stream_of(["a\ud83e", "\udda4b"], ascii_only=True))
     assert joined == ["a", "🦤b"]
-    assert _Reading("x").read(stream_of(["a\ud83e"], ascii_only=True)) == ["a", "\ufffd"]
+    assert Reading("x").read(stream_of(["a\ud83e"], ascii_only=True)) == ["a", "\ufffd"]
 
 
 async def test_prompts_and_keys_are_not_logged(double: Double, caplog: pytest.LogCaptureFixture) -> None:

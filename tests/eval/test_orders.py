@@ -9,14 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from content.model import Library, Section
+from content.model import LANGUAGES, Library, Section
 from engines.base import Traits
+from engines.quoting import QuotingEngine
 from tests.eval.builders import GUIDE
 from tutor import prompting
+from tutor.answering import Answering
 from tutor.evaluation import Suite
+from tutor.grading import Written
 from tutor.grounding import Claim, verified
 from tutor.orders import is_order, parted, parted_guide
 from tutor.prompting import Evidence
+from tutor.retrieval import Retriever
 
 
 def test_no_paragraph_of_a_shipped_guide_is_taken_for_an_order(library: Library) -> None:
@@ -28,6 +32,17 @@ def test_no_paragraph_of_a_shipped_guide_is_taken_for_an_order(library: Library)
 def test_questions_of_the_shipped_suites_keep_what_they_ask(grounding: Suite, injection: Suite) -> None:
     asked = [item for item in (*grounding.items, *injection.items) if not item.category.startswith("injection")]
     assert [item.id for item in asked if parted(item.question)[1] and parted(item.question)[0]] == []
+
+
+def test_no_question_of_a_shipped_quiz_and_no_why_behind_it_is_taken_for_an_order(library: Library) -> None:
+    made = Answering(library, Retriever(Library()), QuotingEngine(), QuotingEngine())
+    lost: list[str] = []
+    for quiz in library.quizzes.values():
+        for question in quiz.questions:
+            for language in LANGUAGES:
+                why = made.why(quiz, question, Written("?"), right=False, language=language, learner_id=1)
+                lost += [text for text in (why.question, question.stem[language]) if parted(text)[1]]
+    assert lost == []
 
 
 def test_what_set_c_plants_is_left_out_of_the_evidence(injection: Suite) -> None:

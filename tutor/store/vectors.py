@@ -62,6 +62,7 @@ class VectorIndex:
         self._sections = [(guide, section) for guide in guides for section in guide.sections]
         self._matrix: Any = None
         self._owners: list[tuple[Key, str]] = []  # with the sentence, "" for a piece that is none
+        self._spans: dict[tuple[str, str], tuple[int, int]] = {}  # the rows of a guide variant: only those in scope are looked at
 
     def build(self) -> None:
         """Read the vectors that are known and compute the others (about 20 ms a sentence). Interrupted, it goes on later."""
@@ -82,6 +83,10 @@ class VectorIndex:
         matrix = b"".join(known[self._hash(piece)] for _, piece, _ in owners)
         self._matrix = np.frombuffer(matrix, dtype="<f4").reshape(len(owners), -1) if owners else None
         self._owners = [(owner, piece if is_sentence else "") for owner, piece, is_sentence in owners]
+        self._spans = {}
+        for row, (owner, _) in enumerate(self._owners):
+            first, _ = self._spans.get(owner[:2], (row, row))
+            self._spans[owner[:2]] = (first, row + 1)
         self.ready = True
 
     def stop(self) -> None:
@@ -92,18 +97,20 @@ class VectorIndex:
         """How near each section of these guides is, the nearest first; empty until built. Takes 10 to 30 ms: not on the loop."""
         if not self.ready or self._matrix is None:
             return {}
-        scope = {(guide.id, guide.language) for guide in guides}
         vector = np.frombuffer(self._embedder.embed([question], query=True)[0], dtype="<f4")
         best: dict[Key, Near] = {}
-        for (owner, sentence), cosine in zip(self._owners, (self._matrix @ vector).tolist(), strict=True):
-            if owner[:2] not in scope:
-                continue
+        for start, end in (self._spans[key] for guide in guides if (key := (guide.id, guide.language)) in self._spans):
+            self._nearer(best, start, (self._matrix[start:end] @ vector).tolist())
+        return dict(sorted(best.items(), key=lambda item: -item[1].cosine))
+
+    def _nearer(self, best: dict[Key, Near], start: int, cosines: Sequence[float]) -> None:
+        """Takes the cosines of the pieces from `start` on into account."""
+        for (owner, sentence), cosine in zip(self._owners[start : start + len(cosines)], cosines, strict=True):
             so_far = best.get(owner, _NOWHERE)
             nearer = sentence and cosine > so_far.of_sentence
             if nearer or cosine > so_far.cosine:
                 kept = (sentence, cosine) if nearer else (so_far.sentence, so_far.of_sentence)
                 best[owner] = Near(max(cosine, so_far.cosine), *kept)
-        return dict(sorted(best.items(), key=lambda item: -item[1].cosine))
 
     def cosines(self, text: str, others: Sequence[str]) -> list[float]:
         """How near a text is to each of the others, as statements."""
