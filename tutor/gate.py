@@ -32,8 +32,8 @@ FAR: Final = 0.82
 """Nearness below which no section is about the question at all [tuned on half of suite A]."""
 FAR_ACROSS: Final = 0.80
 """The same for a question in another script, by its cosine."""
-SURE: Final = 0.75
-"""Coverage from which a small model's own refusal is taken for a mistake."""
+SURE: Final = 0.5
+"""Coverage from which a small model's own refusal is taken for a mistake [tune half of suite A: all 15 near misses lie below 0.43]."""
 ABOUT: Final = 0.5
 """Share of an open question's own words that a question must have to be taken for one about it."""
 
@@ -132,7 +132,7 @@ def nearness(cosine: float, coverage: float) -> float:
 
 def surely_covered(hits: Sequence[Hit]) -> bool:
     """A section has so much of the question that a model's "not in the guide" is not believed: the guide is quoted then."""
-    return any(hit.coverage >= SURE for hit in hits)
+    return any(hit.certain or hit.coverage >= SURE for hit in hits)
 
 
 def refused(question: str, hits: Sequence[Hit]) -> Reason | None:
