@@ -44,11 +44,11 @@ $(VENV)/bin/pip:
 	  else echo "Python's venv is missing: install the package 'python3-venv'."; exit 1; fi; }
 
 $(VENV)/.runs: $(VENV)/bin/pip pyproject.toml $(CONSTRAINTS)
-	$(PIP) install -c $(CONSTRAINTS) -e '.[local]'
+	$(PIP) install -c $(CONSTRAINTS) -e '.[local,embeddings]'
 	@touch $@
 
 $(VENV)/.develops: $(VENV)/bin/pip pyproject.toml $(CONSTRAINTS)
-	$(PIP) install -c $(CONSTRAINTS) -e '.[local,dev]'
+	$(PIP) install -c $(CONSTRAINTS) -e '.[local,embeddings,dev]'
 	@touch $@ $(VENV)/.runs
 
 clean:
