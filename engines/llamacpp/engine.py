@@ -112,6 +112,7 @@ class LlamaCppEngine:
         self._key = secrets.token_urlsafe(32)
         self._address: str | None = None
         self._client: OpenAIEngine | None = None
+        self._closing: set[asyncio.Future[None]] = set()  # clients of processes that are gone
         self._http: aiohttp.ClientSession | None = None
         self._slots = [_Slot(number) for number in range(self.settings.slots)]
         self._free = list(self._slots)
@@ -195,6 +196,7 @@ class LlamaCppEngine:
         await self.sidecar.stop()
         if self._client is not None:
             await self._client.aclose()
+        await asyncio.gather(*self._closing)
         if self._http is not None:
             await self._http.close()
 
@@ -223,6 +225,10 @@ class LlamaCppEngine:
             return
         self._address = str(json.loads(line)["listening"])
         server = Server(self._address + "/v1", self.traits.model or NAME, Flavour.LLAMACPP, self._key, sampling=self.settings.sampling)
+        if self._client is not None:  # of the process before this one; replies that it still reads break off, as that process did
+            closing = asyncio.ensure_future(self._client.aclose())
+            self._closing.add(closing)
+            closing.add_done_callback(self._closing.discard)
         self._client = OpenAIEngine(server, traits=self.traits)
 
     def _changed(self, status: Status) -> None:

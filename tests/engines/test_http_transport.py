@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from importlib import import_module
 from typing import Any
 
@@ -19,22 +19,33 @@ from engines.http_transport import transport
 from engines.openai_http import Flavour, OpenAIEngine, Server, _library
 from tests.engines.contract import prompt, read
 
-REPLY = (
-    b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
-    b'36\r\ndata: {"choices":[{"delta":{"content":"An engine."}}]}\n\n\r\n'
-    b'3e\r\ndata: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\ndata: [DO\r\n'
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+BODY = (
+    b'data: {"choices":[{"delta":{"content":"An engine."}}]}\n\n',
+    b'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\ndata: [DO',
+    b"NE]\n\n",
 )
-END = b"5\r\nNE]\n\n\r\n0\r\n\r\n"
+
+
+def chunked(*parts: bytes) -> bytes:
+    return b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in parts)
+
+
+REPLY = HEAD + chunked(*BODY[:2])
+END = chunked(BODY[2]) + b"0\r\n\r\n"
 
 
 @asynccontextmanager
 async def answering(*, breaks: bool = False) -> AsyncIterator[tuple[str, list[list[str]]]]:
     """A server's address, and the requests of each connection that was made to it."""
     connections: list[list[str]] = []
+    ended: list[asyncio.Event] = []
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         mine: list[str] = []
         connections.append(mine)
+        ended.append(asyncio.Event())
+        this = ended[-1]
         try:
             while True:
                 head = (await reader.readuntil(b"\r\n\r\n")).decode()
@@ -47,10 +58,19 @@ async def answering(*, breaks: bool = False) -> AsyncIterator[tuple[str, list[li
         except (ConnectionError, asyncio.IncompleteReadError):
             pass
         finally:
-            writer.close()
+            await closed(writer)
+            this.set()
 
     async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1", connections
+        async with asyncio.timeout(5):
+            await asyncio.gather(*(event.wait() for event in ended))
+
+
+async def closed(writer: asyncio.StreamWriter) -> None:
+    writer.close()
+    with suppress(ConnectionError):
+        await writer.wait_closed()
 
 
 @pytest.mark.parametrize(("flavour", "expected"), [(Flavour.VLLM, 1), (Flavour.TRTLLM, 1), (Flavour.LLAMACPP, 3), (Flavour.GENERIC, 3)])
@@ -80,9 +100,9 @@ async def test_a_reply_that_was_left_does_not_give_its_connection_to_the_next() 
 
 async def test_errors_are_those_of_the_library_below_the_package() -> None:
     httpx: Any = import_module(_library())
-    with socket.socket() as closed:
-        closed.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{closed.getsockname()[1]}"
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{unused.getsockname()[1]}"
         async with httpx.AsyncClient(transport=transport(_library())) as client:
             with pytest.raises(httpx.ConnectError) as caught:
                 await client.get(url)
@@ -94,13 +114,15 @@ async def test_errors_are_those_of_the_library_below_the_package() -> None:
 
 async def test_a_server_that_says_nothing_is_a_read_timeout() -> None:
     httpx: Any = import_module(_library())
-    asked = asyncio.Event()
+    asked, ended = asyncio.Event(), asyncio.Event()
 
     async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read(1)
         asked.set()
-        await reader.read()
-        writer.close()
+        with suppress(ConnectionError):
+            await reader.read()
+        await closed(writer)
+        ended.set()
 
     async with await asyncio.start_server(silent, "127.0.0.1", 0) as server:
         url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
@@ -108,6 +130,7 @@ async def test_a_server_that_says_nothing_is_a_read_timeout() -> None:
             with pytest.raises(httpx.ReadTimeout):
                 await client.get(url, timeout=httpx.Timeout(5, read=0.1))
         assert asked.is_set()
+        await ended.wait()
 
 
 def test_the_package_in_use_is_one_whose_library_is_known() -> None:
