@@ -33,6 +33,8 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
     "sqlite3": ("tutor.store", "content.readers.anki_collection"),
     "xllamacpp": ("engines.llamacpp",),
     "openai": ("engines.openai_http",),
+    "triton": ("engines.paged_kernel",),
+    "prometheus_client": ("engines.metrics",),
 }
 # the pure core: no clock, no file, no randomness, no network, no other layer
 PURE: dict[str, tuple[str, ...]] = {
