@@ -6,9 +6,8 @@ into the message and nowhere else: Discord shows it back, nothing here keeps, gr
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import discord
 from discord import ButtonStyle, Interaction
@@ -16,7 +15,7 @@ from discord import ButtonStyle, Interaction
 from bot import interview_render, render
 from bot.client import StudyhallClient, custom_id_of
 from bot.texts import text
-from bot.views.buttons import StateButton, client_of, custom_id
+from bot.views.buttons import StateButton, StateMenu, client_of, custom_id
 from bot.views.reading import OpenSection
 from bot.views.solo import submitted_fields
 from tutor.errors import BadResponse
@@ -89,24 +88,12 @@ class ReferencePageButton(StateButton, template=rf"iv-page:{_PAGE}"):
         await interaction.response.edit_message(embed=embed, view=items)
 
 
-class CheckMenu(discord.ui.DynamicItem[discord.ui.Select[Any]], template=rf"iv-tick:{_STATE}"):
+class CheckMenu(StateMenu, template=rf"iv-tick:{_STATE}"):
     """The learner ticks the rubric points that the answer meets."""
 
-    def __init__(self, state: State, select: discord.ui.Select[Any]) -> None:
-        self.state = state
-        select.custom_id = custom_id("iv-tick", *state.parts)
-        super().__init__(select)
-
-    @classmethod
-    async def from_custom_id(cls, interaction: Interaction[Any], item: discord.ui.Item[Any], match: re.Match[str], /) -> Self:
-        assert isinstance(item, discord.ui.Select)
-        return cls(State.of(match.groups()), item)
-
-    async def callback(self, interaction: Interaction[Any]) -> None:
-        client = client_of(interaction)
-        async with client.reporting(interaction):
-            ticked = frozenset(int(value) for value in self.item.values)
-            await show(client, interaction, replace(self.state, ticked=ticked), written_on(interaction))
+    async def chosen(self, client: StudyhallClient, interaction: Interaction[Any]) -> None:
+        ticked = frozenset(int(value) for value in self.item.values)
+        await show(client, interaction, replace(State.of(self.parts), ticked=ticked), written_on(interaction))
 
 
 BUTTONS = (WriteButton, ProbeButton, NextQuestionButton, ReferenceButton, ReferencePageButton, CheckMenu)
@@ -131,7 +118,7 @@ def page(client: StudyhallClient, state: State, answer: str | None) -> tuple[lis
         check = interview_render.check_embed(posed, state.ticked, language)
         embeds = interview_render.fitted(embeds[0], shown, check)
         if body.rubric:
-            items.add_item(CheckMenu(state, check_menu(posed, state.ticked, language)))
+            items.add_item(CheckMenu(state.parts, "iv-tick", check_menu(posed, state.ticked, language)))
     again = "button-interview-again" if state.ticked is not None else "button-interview-write"
     items.add_item(WriteButton(state.parts, "iv-write", text(again, language), emoji="✍️", style=ButtonStyle.primary))
     if state.probes < len(body.probes):
