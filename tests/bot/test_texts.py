@@ -70,6 +70,17 @@ def test_labels_fit_a_button(language: str) -> None:
             assert len(texts.text(key, language, **dict.fromkeys(arguments, "x" * 20))) <= 80, key
 
 
+@pytest.mark.parametrize("language", [language for language in LANGUAGES if language != "en"])
+def test_a_text_names_a_command_as_its_reader_sees_it(language: str) -> None:
+    english = {texts.text(key, "en") for key in ENGLISH if key.startswith("cmd-") and not key.endswith(".description")}
+    own = tuple(texts.text(key, language) for key in ENGLISH if key.startswith("cmd-") and not key.endswith(".description"))
+    for key, arguments in ENGLISH.items():
+        shown = texts.text(key, language, **dict.fromkeys(arguments, "x"))
+        for bracket, command in re.findall(r"(\(|（)?(?<![\w/])/(\w+)", shown):
+            # a Korean particle is written to the name; the English name may stand in brackets
+            assert command.startswith(own) or (bracket and command in english), f"{key}: /{command}"
+
+
 def test_languages_are_found_for_discord_locales() -> None:
     assert [texts.language_of(locale) for locale in ("ko", "el", "ru", "zh-CN", "zh-TW", "en-GB", "fr")] == [
         "ko",

@@ -125,7 +125,7 @@ button-forward = 下一页
 # 帮助
 help-title = Studyhall
 help-quiz = **/测验 开始**（/quiz play）：按自己的节奏做测验。每道题都有解析，点“为什么？”还可以追问指南。
-help-live = **/现场 开始**（/live start）：为全班主持一轮测验，有私人控制台、图表和结果（限教师）。
+help-live = **/现场 开始**（/live start）：为全班主持一轮测验，有私人控制台、图表和结果（限老师）。
 help-ask = **/提问**（/ask）：想问什么就问什么；回答会引用指南并注明出处，指南没讲到的也会如实告诉你。
 help-guide = **/指南**（/guide）：逐节阅读指南。
 help-engine = 现在负责回答的是：{ $engine }
@@ -154,7 +154,7 @@ level-beginner = 初级
 level-intermediate = 中级
 level-advanced = 高级
 button-hint = 提示
-ask-waiting = 正在排队，您是第 { $position } 位……
+ask-waiting = 正在排队，你是第 { $position } 位……
 ask-hint = 提示 { $rung }
 ask-hint-open = 这道题还没有作答，所以这里给出提示，而不是答案。
 ask-reason-locked = 题目尚未作答时只引用指南，并略去会泄露答案的内容。
