@@ -9,8 +9,8 @@ Errors: `EngineError`; its subclasses `EngineBusy`, `EngineDown`, `DeadlineExcee
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol
 
 NOT_IN_GUIDE: Final = "NOT_IN_GUIDE"
@@ -34,6 +34,18 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
+class Probe:
+    """A yes-or-no question that is put before the reply is begun, in the place of the last message: may this be answered at all?
+
+    An engine that can weigh words (`Traits.answerable_from`) replies NOT_IN_GUIDE, and a Finish that is `declined`, where the share
+    of "yes" in "yes or no" is under `least`. Another engine takes no notice of it.
+    """
+
+    text: str  # like the last message up to its last line, so that the prefix cache holds nearly all of both
+    least: float  # 0..1
+
+
+@dataclass(frozen=True, slots=True)
 class Prompt:
     """A chat, longest shared part first, so that a server's prefix cache holds it.
 
@@ -46,6 +58,8 @@ class Prompt:
     language: str = "en"
     stable: int = 1
     learner: int | None = None  # whose question it is, for fair turns; no engine passes it on
+    probe: Probe | None = None
+    grammar: str = ""  # what a reply may look like, in EBNF as xgrammar and llama.cpp read it; for engines that can hold a model to it
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +68,7 @@ class Finish:
 
     cut_off: bool = False  # the token limit ended it, not the model
     quoted: bool = False  # no model wrote this: it is the passages' own words
+    declined: bool = False  # the probe said that this cannot be answered, and nothing was written
     prompt_tokens: int | None = None
     cached_tokens: int | None = None  # of prompt_tokens, how many the prefix cache held
     new_tokens: int | None = None
@@ -75,6 +90,8 @@ class Traits:
     max_tokens: int = 160  # the longest reply that makes sense on this engine
     languages: frozenset[str] | None = None  # that the model writes well enough; None: all
     whole_guide: bool = False  # a cached prefix is cheap enough to send every section
+    answerable_from: Mapping[str, float] = field(default_factory=lambda: dict[str, float]())
+    """Language -> the `Probe.least` that was measured for this model; a language that is not there is not probed."""
 
 
 class EngineError(Exception):

@@ -65,6 +65,7 @@ class Card:
     context_tokens: int
     thinking: bool
     engines: frozenset[str]
+    answerable_from: Mapping[str, float]  # language -> share of "yes" from which its answer to a probe counts as yes; others: not measured
     gguf: Model | None = None
 
 
@@ -128,7 +129,7 @@ def parsed(text: str, where: str = "models.yaml") -> Catalogue:
 def _card(row: object, where: str) -> Card:
     numeric = ("parameters", "weight_bytes", "kv_bytes_per_token", "context_tokens")
     required = ("id", "repo", "licence", "languages", *numeric, "thinking", "engines")
-    field = _fields(row, where, required, ("gguf",))
+    field = _fields(row, where, required, ("gguf", "answerable_from"))
     numbers = {key: _positive(field[key], f"{where}: {key}") for key in numeric}
     if not isinstance(field["thinking"], bool):
         raise CatalogueError(f"{where}: thinking is {field['thinking']!r}. Use true or false.")
@@ -144,6 +145,7 @@ def _card(row: object, where: str) -> Card:
         thinking=field["thinking"],
         engines=frozenset(_names(field["engines"], f"{where}: engines")),
         gguf=_model(field["gguf"], str(field["id"]), f"{where}: gguf") if "gguf" in field else None,
+        answerable_from=_shares(field.get("answerable_from", {}), f"{where}: answerable_from"),
     )
 
 
@@ -196,6 +198,13 @@ def _positive(value: object, where: str) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
         raise CatalogueError(f"{where} is {value!r}. Give a whole number above 0.")
     return value
+
+
+def _shares(value: object, where: str) -> dict[str, float]:
+    shares = cast(dict[object, object], value) if isinstance(value, dict) else {None: None}
+    if not all(isinstance(key, str) and isinstance(share, float) and 0.0 < share < 1.0 for key, share in shares.items()):
+        raise CatalogueError(f"{where} is {value!r}. Give a share between 0 and 1 for each language.")
+    return cast(dict[str, float], shares)
 
 
 def _names(value: object, where: str) -> tuple[str, ...]:

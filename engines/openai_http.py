@@ -22,13 +22,16 @@ import openai
 from openai import AsyncAPIResponse
 from openai.types.chat import ChatCompletionMessageParam
 
+from engines import probing
 from engines.base import (
+    NOT_IN_GUIDE,
     DeadlineExceeded,
     EngineDown,
     EngineError,
     Finish,
     Health,
     Message,
+    Probe,
     Prompt,
     PromptTooLong,
     Traits,
@@ -57,10 +60,13 @@ class Flavour(StrEnum):
 
 # Sent to every server; all five take them (for trtllm-serve 1.2.1: engines/trtllm_contract.yaml, `chat`).
 COMMON: Final = frozenset({"model", "messages", "max_tokens", "temperature", "seed", "stop", "stream", "stream_options", "response_format"})
+WEIGHING: Final = frozenset({"logprobs", "top_logprobs"})  # not for trtllm-serve: cancelling such a request has crashed it
 ALSO: Final[Mapping[Flavour, frozenset[str]]] = {
     Flavour.TRTLLM: frozenset({"top_p", "repetition_penalty", "chat_template_kwargs", "cache_salt"}),
-    Flavour.VLLM: frozenset({"top_p", "repetition_penalty", "chat_template_kwargs", "cache_salt", "structured_outputs"}),
-    Flavour.LLAMACPP: frozenset({"top_p", "repeat_penalty", "chat_template_kwargs", "cache_prompt", "id_slot", "grammar", "json_schema"}),
+    Flavour.VLLM: frozenset({"top_p", "repetition_penalty", "chat_template_kwargs", "cache_salt", "structured_outputs", *WEIGHING}),
+    Flavour.LLAMACPP: frozenset(
+        {"top_p", "repeat_penalty", "chat_template_kwargs", "cache_prompt", "id_slot", "grammar", "json_schema", *WEIGHING}
+    ),
     Flavour.OLLAMA: frozenset({"top_p", "reasoning_effort"}),
     Flavour.GENERIC: frozenset({"top_p"}),
 }
@@ -106,6 +112,7 @@ class Server:
     flavour: Flavour = Flavour.GENERIC
     api_key: str = "none"  # loopback servers mostly want none, the client wants some
     thinking: bool = False  # the model's template has a thinking switch, to be turned off
+    grammar: bool = False  # it can hold a model to the grammar of a prompt; trtllm-serve only with a guided-decoding backend
     sampling: Sampling = field(default_factory=Sampling)
 
 
@@ -209,6 +216,8 @@ class OpenAIEngine:
         ends_at = loop.time() + deadline_s
         name = self.traits.name
         self._refuse_if_impossible(prompt, max_tokens)
+        if constraint is None and prompt.grammar and self.server.grammar:
+            constraint = Constraint(grammar=prompt.grammar)
         fields = {**(constraint_fields(self.server.flavour, constraint) if constraint else {}), **(extra or {})}
         request = body(self.server, prompt.messages, max_tokens=max_tokens, extra=fields)
         reading = Reading(name)
@@ -217,7 +226,13 @@ class OpenAIEngine:
         timer: asyncio.TimerHandle | None = None
         try:
             async with asyncio.timeout_at(ends_at):
-                response = await self._opened(request, max(0.001, ends_at - loop.time()))
+                declined = prompt.probe is not None and await self._declines(prompt, prompt.probe, extra, ends_at - loop.time())
+                if not declined:
+                    response = await self._opened(request, max(0.001, ends_at - loop.time()))
+            if response is None:
+                yield NOT_IN_GUIDE
+                yield Finish(declined=True)
+                return
             opened = read_directly(response.http_response.extensions)
             # One timer for the whole stream, which breaks it off: a timeout around each read costs as much as the reading.
             timer = loop.call_at(ends_at, opened.cut)
@@ -249,6 +264,18 @@ class OpenAIEngine:
         if needed > self.traits.context_tokens:
             problem = f"prompt and reply need about {needed} tokens, {self.traits.context_tokens} fit"
             raise PromptTooLong(self.traits.name, problem, "Send fewer passages")
+
+    async def _declines(self, prompt: Prompt, probe: Probe, extra: Mapping[str, Any] | None, timeout_s: float) -> bool:
+        """Whether the model says that this cannot be answered; what was read for it is in the prefix cache then."""
+        if not ALSO[self.server.flavour] >= WEIGHING:
+            return False
+        messages = (*prompt.messages[:-1], Message("user", probe.text))
+        fields = {**body(self.server, messages, max_tokens=1, extra=extra), **probing.FIELDS}
+        del fields["stream_options"]
+        timeout = openai.Timeout(max(0.001, timeout_s), connect=min(max(0.001, timeout_s), self._connect_timeout_s))
+        said = await self._client.post("/chat/completions", cast_to=object, body=fields, options={"timeout": timeout})
+        share = probing.share_of_yes(said)
+        return share is not None and share < probe.least
 
     async def _opened(self, request: dict[str, Any], timeout_s: float) -> AsyncAPIResponse[Any]:
         try:

@@ -8,6 +8,7 @@ from the guide or in a plain refusal, never in an exception and never in silence
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections import OrderedDict, deque
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -28,10 +29,13 @@ from tutor.reply import Citation, Kind, Reason, Sentence, Timings, Tokens, Tutor
 from tutor.retrieval import Retriever
 from tutor.search import Hit
 
+log = logging.getLogger(__name__)
+
 CONSIDERED: Final = 3  # sections offered as most relevant
 ELLIPTIC: Final = 2
 """A question with so few meaning words may be about the one before; a longer one that no section covers is simply not covered."""
 DEADLINE_S: Final = 90.0
+GRACE_S: Final = 5.0  # past its deadline, until an engine that does not keep it is left
 PER_MINUTE: Final = 6  # questions of one learner
 AT_ONCE: Final = 3  # of one learner: one running, two waiting
 TURNS: Final = 2  # earlier questions that a follow-up may refer to
@@ -165,15 +169,35 @@ class Answering:
             yield self._finished(replace(hint, timings=blank.timings), started)
             return
         free = gate.unlocked(hits, asked.locks)
-        if reason := gate.refused(asked.searched or asked.question, free):
-            if len(free) < len(hits):
-                reason = Reason.LOCKED
+        reason = gate.refused(asked.searched or asked.question, free)
+        if reason and len(free) < len(hits):
+            reason = Reason.LOCKED
+        if reason is Reason.NOT_COVERED and self._measured(asked) is not None and self._cannot_write(asked, free) is None:
+            replies = self._second_opinion(asked, free, blank, started)
+        elif reason:
             considered = tuple(cited(hit) for hit in free)
             yield self._finished(replace(blank, kind=Kind.REFUSAL, reason=reason, considered=considered), started)
             return
-        async with aclosing(self._written_or_quoted(asked, free, blank, started)) as replies:
+        else:
+            replies = self._written_or_quoted(asked, free, blank, started)
+        async with aclosing(replies):
             async for reply in replies:
                 yield reply
+
+    async def _second_opinion(
+        self, asked: Asked, hits: Sequence[Hit], blank: TutorReply, started: float
+    ) -> AsyncGenerator[TutorReply, None]:
+        """Search finds the question covered by no section: only a model that is sure of the contrary may answer, and nothing is quoted."""
+        least = gate.yes_needed(self._measured(asked), hits, doubtful=True)
+        written = blank
+        async with aclosing(self._stream(self.engine, asked, hits, blank, started, least)) as replies:
+            async for written in replies:
+                if not written.complete and not written.sentences:
+                    yield written
+        if written.kind is Kind.ANSWER and written.sentences:
+            yield written
+        else:
+            yield replace(written, kind=Kind.REFUSAL, reason=Reason.NOT_COVERED, sentences=())
 
     async def _written_or_quoted(
         self, asked: Asked, hits: Sequence[Hit], blank: TutorReply, started: float
@@ -181,8 +205,9 @@ class Answering:
         """The engine's checked sentences, or else the guide's own."""
         reason = self._cannot_write(asked, hits)
         if reason is None:
+            least = gate.yes_needed(self._measured(asked), hits, doubtful=False)
             written = blank
-            async with aclosing(self._stream(self.engine, asked, hits, blank, started)) as replies:
+            async with aclosing(self._stream(self.engine, asked, hits, blank, started, least)) as replies:
                 async for written in replies:
                     if written.sentences or not written.complete:
                         yield written
@@ -200,6 +225,10 @@ class Answering:
                     yield replace(quoted, kind=Kind.QUOTE, reason=reason)
         if not quoted.sentences:
             yield replace(quoted, kind=Kind.REFUSAL, reason=Reason.LOCKED if asked.locks else Reason.NOT_COVERED)
+
+    def _measured(self, asked: Asked) -> float | None:
+        """From which share of "yes" the engine's model is believed that a guide answers a question in this language."""
+        return self.engine.traits.answerable_from.get(asked.language.partition("-")[0])
 
     def hint(self, lock: Lock, learner_id: int, language: str) -> TutorReply:
         """The next authored hint of an open question, or a plain "it is still open" where its author wrote none."""
@@ -231,14 +260,17 @@ class Answering:
         return Reason.LANGUAGE if hits[0].guide.language.partition("-")[0] != base else None
 
     async def _stream(
-        self, engine: Engine, asked: Asked, hits: Sequence[Hit], blank: TutorReply, started: float
+        self, engine: Engine, asked: Asked, hits: Sequence[Hit], blank: TutorReply, started: float, least: float | None = None
     ) -> AsyncGenerator[TutorReply, None]:
-        """The engine's checked sentences; ends with a complete reply whose `reason` says why it has none, where it has none."""
+        """The engine's checked sentences; ends with a complete reply whose `reason` says why it has none, where it has none.
+
+        With `least` the engine is asked first whether the guide answers this at all.
+        """
         traits = engine.traits
         guide = hits[0].guide
         sections = [hit.section for hit in hits if hit.guide is guide]
         evidence = prompting.evidence_for(guide, sections, traits)
-        prompt = self._prompt(asked, evidence, hits, guide)
+        prompt = self._prompt(asked, evidence, hits, guide, least)
         reply = replace(blank, engine=traits.name)
         reader = ClaimReader()
         dropped = 0
@@ -255,30 +287,31 @@ class Answering:
                     found.append(sentence)
             return found
 
+        quoted = False
         yield reply
-        failed = quoted = cut_off = False
-        try:
-            stream = engine.stream(prompt, max_tokens=traits.max_tokens, deadline_s=DEADLINE_S)
-            async with aclosing(stream) as events:
-                async for event in events:
-                    if isinstance(event, Finish):
-                        tokens = Tokens(event.prompt_tokens, event.cached_tokens, event.new_tokens)
-                        quoted, cut_off = event.quoted, event.cut_off
-                        break
-                    if reply.timings.first_piece_s is None:
-                        self._positions.pop(asked.learner_id, None)
-                        reply = replace(reply, timings=replace(reply.timings, first_piece_s=self._clock() - started))
-                    if new := taken(event):
-                        reply = self._grown(reply, new, started)
-                        yield reply
-        except EngineError:
-            failed = True
-        if not cut_off and not failed:  # half a sentence is no sentence
-            reply = self._grown(reply, taken(None), started)
+        finish: Finish | None = None  # None at the end: it failed
+        async with aclosing(within(engine.stream(prompt, max_tokens=traits.max_tokens, deadline_s=DEADLINE_S))) as events:
+            async for event in events:
+                if isinstance(event, Finish):
+                    finish = event
+                    break
+                if reply.timings.first_piece_s is None:
+                    self._positions.pop(asked.learner_id, None)
+                    reply = replace(reply, timings=replace(reply.timings, first_piece_s=self._clock() - started))
+                if new := taken(event):
+                    reply = self._grown(reply, new, started)
+                    yield reply
+        failed = finish is None
+        if finish is not None:
+            tokens = Tokens(finish.prompt_tokens, finish.cached_tokens, finish.new_tokens)
+            quoted = finish.quoted
+            if not finish.cut_off:  # half a sentence is no sentence
+                reply = self._grown(reply, taken(None), started)
         reply = replace(reply, dropped=dropped, tokens=tokens)
         if not reply.sentences:
-            covered = not reader.not_in_guide or dropped > 0
-            reason = Reason.ENGINE_FAILED if failed else Reason.UNVERIFIED if covered else Reason.NOT_COVERED
+            # a refusal that comes after a "yes" to the probe is a slip, and one with sentences around it is none
+            refused = (finish is not None and finish.declined) or (reader.not_in_guide and not dropped and least is None)
+            reason = Reason.ENGINE_FAILED if failed else Reason.NOT_COVERED if refused else Reason.UNVERIFIED
             reply = replace(reply, reason=reason)
         elif quoted and traits.model is not None:  # a stand-in answered, because the model was not ready for this guide
             reply = replace(reply, kind=Kind.QUOTE, reason=Reason.WARMING, engine=self._quoting.traits.name)
@@ -300,8 +333,9 @@ class Answering:
 
     async def _retrieve(self, asked: Asked) -> list[Hit]:
         """The sections to answer from, all of one guide, the best first: those that were named, then those that were found."""
-        named = self._retriever.named(asked.refs, asked.language)
-        found = await self._found(asked, [named[0].guide] if named else self._retriever.scope(asked.guide_id, asked.language))
+        guides = self._retriever.scope(asked.guide_id, asked.language)
+        named = self._retriever.named(asked.refs or self._retriever.repeated(asked.question, guides), asked.language)
+        found = await self._found(asked, [named[0].guide] if named else guides)
         known = {hit.key for hit in named}
         return [*named, *(hit for hit in found if hit.key not in known)][: max(CONSIDERED, len(named))]
 
@@ -316,7 +350,7 @@ class Answering:
             return await self._retriever.find(joined, guides, limit=CONSIDERED) or hits
         return hits
 
-    def _prompt(self, asked: Asked, evidence: Sequence[Evidence], hits: Sequence[Hit], guide: Guide) -> Prompt:
+    def _prompt(self, asked: Asked, evidence: Sequence[Evidence], hits: Sequence[Hit], guide: Guide, least: float | None) -> Prompt:
         tag_of = {item.section.id: item.tag for item in evidence}
         ours = [hit for hit in hits if hit.guide is guide]
         return prompting.prompt_for(
@@ -328,6 +362,7 @@ class Answering:
             history=self._turns.get((asked.learner_id, asked.channel_id), ()) if asked.attempt is None else (),
             attempt=asked.attempt,
             learner=asked.learner_id,
+            answerable_from=least,
         )
 
     def _remember(self, asked: Asked, reply: TutorReply) -> None:
@@ -355,6 +390,30 @@ class Answering:
             return  # in a language that the model does not write, the guide is quoted
         evidence = prompting.evidence_for(guide, guide.sections, traits)
         await self.engine.warm(prompting.prompt_for("", evidence, relevant=(), language=language))
+
+
+async def within(events: AsyncGenerator[str | Finish, None]) -> AsyncGenerator[str | Finish, None]:
+    """What an engine gives, until it fails in whatever way, or is silent past its own deadline: then it just ends, without a Finish.
+
+    Engines keep their deadline themselves; this holds also for one that does not, so that nobody is left without a reply.
+    """
+    ends_at = asyncio.get_running_loop().time() + DEADLINE_S + GRACE_S
+    async with aclosing(events):
+        while True:
+            try:
+                async with asyncio.timeout_at(ends_at):
+                    event = await anext(events)
+            except StopAsyncIteration:
+                return
+            except EngineError as error:
+                log.info("no answer: %s", error)
+                return
+            except Exception:  # an engine's own fault is no reason to leave a learner without a reply
+                log.exception("an engine broke its contract")
+                return
+            yield event
+            if isinstance(event, Finish):
+                return
 
 
 def cited(hit: Hit) -> Citation:

@@ -23,7 +23,7 @@ _TOKEN: Final = re.compile(r"[a-z]+|\d+(?:\.\d+)?|[\u0370-\u03ff]+|[\u0400-\u04f
 _WIDE: Final = re.compile(r"[\u3400-\u9fff\uac00-\ud7af]")
 _FENCE: Final = re.compile(r"```.*?(?:```|$)", re.DOTALL)
 _QUANTITY: Final = re.compile(
-    r"(?<![\w.])(\d+(?:\.\d+)?)\s?"
+    r"(?<![\w.])(\d+(?:\.\d+)?)[\s-]?"
     r"(%|×|x\b|bits?\b|bytes?\b|[kmgt]i?b\b|ms\b|us\b|µs\b|[sn]s?\b|hz\b|ghz\b|fps\b|layers?\b|threads?\b|warps?\b|samples?\b|epochs?\b)?",
     re.IGNORECASE,
 )
@@ -95,16 +95,22 @@ def support(sentence: str, section: str) -> float:
 
 
 def changed(sentence: str, *sources: str) -> list[str]:
-    """Numbers, quantities and identifiers of the sentence that stand in none of the sources."""
+    """Numbers, quantities and identifiers of the sentence that stand in none of the sources.
+
+    A quantity is there too where its number stands alone and its unit elsewhere: "warps of 32" holds "32 threads" if threads are spoken
+    of, and "128–256 threads" both of its ends. A number that only ever has another unit there is a changed one.
+    """
     text = re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", unicodedata.normalize("NFKC", sentence))
     there = [re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", unicodedata.normalize("NFKC", source)) for source in sources]
     known = {_quantity(found) for source in there for found in _QUANTITY.finditer(source)}
     numbers = {number for number, _ in known}
+    words = {word.rstrip("s") for source in there for word in re.findall(r"[^\W\d_]+|[%×]", source.casefold())}
     bare = "".join(re.sub(r"[\W_]+", "", source.casefold()) + " " for source in there)
     missing = [
         found.group().strip()
         for found in _QUANTITY.finditer(text)
-        if _quantity(found)[0] not in numbers or (found[2] and _quantity(found) not in known)
+        if (quantity := _quantity(found))[0] not in numbers
+        or (found[2] and quantity not in known and not ((quantity[0], "") in known and quantity[1] in words))
     ]
     missing += [name for name in _IDENTIFIER.findall(text) if re.sub(r"[\W_]+", "", name.casefold()) not in bare]
     return missing

@@ -34,6 +34,9 @@ FAR_ACROSS: Final = 0.80
 """The same for a question in another script, by its cosine."""
 SURE: Final = 0.5
 """Coverage from which a small model's own refusal is taken for a mistake [tune half of suite A: all 15 near misses lie below 0.43]."""
+DOUBT: Final = 0.1
+"""How much surer than usual of its "yes" a model must be where search says that no section covers the question [tune half of suite A:
+near misses that search refuses give at most 0.38, questions that it refuses and the guide answers at least 0.44]."""
 ABOUT: Final = 0.5
 """Share of an open question's own words that a question must have to be taken for one about it."""
 
@@ -133,6 +136,13 @@ def nearness(cosine: float, coverage: float) -> float:
 def surely_covered(hits: Sequence[Hit]) -> bool:
     """A section has so much of the question that a model's "not in the guide" is not believed: the guide is quoted then."""
     return any(hit.certain or hit.coverage >= SURE for hit in hits)
+
+
+def yes_needed(measured: float | None, hits: Sequence[Hit], *, doubtful: bool) -> float | None:
+    """The share of "yes" that a probe must give before a model answers, of what was measured for the model; None: it need not be asked."""
+    if measured is None or surely_covered(hits):
+        return None
+    return measured + DOUBT if doubtful else measured
 
 
 def refused(question: str, hits: Sequence[Hit]) -> Reason | None:

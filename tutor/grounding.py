@@ -45,6 +45,21 @@ _EXACT: Final = re.compile(
     r"\d+(?:[.,]\d+)*\s?%?|\b[A-Za-z0-9_]*(?:[a-z][A-Z]|[A-Za-z]\d|\d[A-Za-z]|_)[A-Za-z0-9_]*\b|\b[A-Z]{2,}\b", re.ASCII
 )
 _WORD: Final = re.compile(r"[a-z0-9_]+", re.ASCII)
+_UNIT: Final = (
+    r"%|×|x\b|[kmgt]i?b(?:it)?\b|bits?\b|bytes?\b|(?:milli|micro|nano)?seconds?\b|[mnuµμ]?s\b|minutes?\b|hours?\b|[kmg]?hz\b|t?flops?\b"
+    r"|位|比特|字节|毫秒|微秒|秒|倍|бит\w{0,5}|байт\w{0,3}|[кмг]и?б\b|비트|바이트|초|배"
+)
+_MEASURE: Final = re.compile(rf"(\d+(?:[.,]\d+)*)(?:\s?[–—-]\s?(\d+(?:[.,]\d+)*))?[\s-]?({_UNIT})", re.IGNORECASE)
+"""A number, or the two ends of a range, with a unit that says how much it is; what is merely counted ("threads") is no unit."""
+_SHORT: Final = {
+    "s": "second",
+    "ms": "millisecond",
+    "us": "microsecond",
+    "µs": "microsecond",
+    "μs": "microsecond",
+    "ns": "nanosecond",
+    "×": "x",
+}
 _PLAIN_NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*%?")
 _DOTTED: Final = re.compile(r"\b\w{3,40}\.[a-z]{2,10}\b", re.ASCII)  # threadIdx.x aside, these are addresses
 _DATA: Final = re.compile(r"\s*[{\[]|.{0,40}\":", re.DOTALL)
@@ -121,6 +136,8 @@ class ClaimReader:
         if NOT_IN_GUIDE in line.upper().replace(" ", "_"):
             self.not_in_guide = True
             return
+        if not self._within_line:
+            line = _LIST_MARK.sub("", line)
         position = 0
         waiting: list[str] = []
         for tag in _TAG.finditer(line):
@@ -134,7 +151,6 @@ class ClaimReader:
 
 
 def _sentences(text: str) -> list[str]:
-    text = _LIST_MARK.sub("", text)
     parts = [part.strip(" \t,;") for part in _SENTENCE_END.split(text)]
     return [part for part in parts if re.search(r"\w", part)]
 
@@ -171,10 +187,39 @@ def _exact_in(text: str) -> frozenset[str]:
     return frozenset({form for part in exact_parts(text) for form in _forms(part)} | set(_WORD.findall(words.folded(text))))
 
 
+@lru_cache(maxsize=512)
+def _measures(text: str) -> tuple[tuple[str, str], ...]:
+    """Every number that has a unit, with it; both ends of a range."""
+    return tuple((number, _unit(found[3])) for found in _MEASURE.finditer(text) for number in (found[1], found[2]) if number)
+
+
+def _unit(written: str) -> str:
+    unit = written.casefold()
+    return _SHORT.get(unit) or (unit.removesuffix("s") if unit.isascii() else unit[:3])
+
+
+def _keeps_units(claim: str, section: str) -> bool:
+    """No number gets a unit that is not its own: the section has it so, or has the number bare in a sentence that has the unit."""
+    there = {(form, unit) for number, unit in _measures(section) for form in _forms(number)}
+    return all(
+        any((form, unit) in there for form in _forms(number))
+        or any(_has_apart(sentence, _forms(number), unit) for sentence in _SENTENCE_END.split(section))
+        for number, unit in _measures(claim)
+    )
+
+
+def _has_apart(sentence: str, number: set[str], unit: str) -> bool:
+    measures = _measures(sentence)
+    bare = set(exact_parts(sentence)) - {measured for measured, _ in measures}
+    return bool(number & bare) and any(unit == measure for _, measure in measures)
+
+
 def _holds_exactly(claim: str, section: str, question: str) -> bool:
     """Every number and identifier stands in the section; of the question, only plain numbers count: names must be the guide's."""
     there = _exact_in(section) | {part for part in exact_parts(question) if _PLAIN_NUMBER.fullmatch(part)}
     if any(name.casefold() not in section.casefold() for name in _DOTTED.findall(claim)):
+        return False
+    if not _keeps_units(claim, f"{section}\n{question}"):
         return False
     return all(_forms(part) & there or part.removesuffix("s") in there for part in exact_parts(claim))
 

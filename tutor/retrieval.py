@@ -7,10 +7,12 @@ sure it is (`coverage`, `cosine`), and `tutor.gate` decides.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from content import words
 from content.model import Guide, GuideRef, Library, preference
 from tutor import orders
 from tutor.search import Hit, Key
@@ -20,6 +22,8 @@ from tutor.store.vectors import Near, VectorIndex
 FUSION: Final = 60
 """The constant of reciprocal rank fusion (Cormack, Clarke and Büttcher 2009)."""
 POOL: Final = 12  # hits taken from each side
+STEM_LEAST: Final = 12
+"""Letters from which a stem is looked for inside a longer question; a shorter one ("True?") must be all of it."""
 
 
 class Retriever:
@@ -29,6 +33,7 @@ class Retriever:
         self._library = library
         self._words = SectionIndex([guide for variants in library.guides.values() for guide in variants.values()])
         self.vectors = vectors
+        self._stems = _stems(library)
 
     def close(self) -> None:
         self._words.close()
@@ -69,8 +74,41 @@ class Retriever:
                 hits.append(Hit(guide, section, coverage=1.0, certain=True))
         return hits
 
+    def repeated(self, question: str, guides: Sequence[Guide]) -> tuple[GuideRef, ...]:
+        """Where a text repeats a quiz question of one of these guides, in any language: the sections that its author named for it.
+
+        A stem often names no subject ("Match each method with its idea."), so that neither words nor meaning would find them.
+        """
+        said = _plain(question)
+        among = {guide.id for guide in guides}
+        found = [
+            refs
+            for stem, refs in self._stems.items()
+            if (stem == said or (len(stem) >= STEM_LEAST and f" {stem} " in f" {said} ")) and {ref.guide for ref in refs} <= among
+        ]
+        return found[0] if len(found) == 1 else ()
+
     def _hit(self, key: Key) -> Hit:
         guide = self._library.guides[key[0]][key[1]]
         section = guide.section(key[2])
         assert section is not None, "the vectors were made from this library"
         return Hit(guide, section)
+
+
+def _plain(text: str) -> str:
+    """The words of a text and nothing else, as two spellings of it are compared."""
+    return " ".join(re.findall(r"\w+", words.folded(text)))
+
+
+def _stems(library: Library) -> Mapping[str, tuple[GuideRef, ...]]:
+    """Each stem of each quiz question, in each language -> the sections that answer it, those of two quizzes with one stem together."""
+    found: dict[str, tuple[GuideRef, ...]] = {}
+    for quiz in library.quizzes.values():
+        for question in quiz.questions:
+            section = quiz.section_of(question)
+            refs = quiz.evidence_of(question) or ((section,) if section and section.section else ())
+            for stem in question.stem:
+                plain = _plain(stem)
+                if refs:
+                    found[plain] = tuple(dict.fromkeys((*found.get(plain, ()), *refs)))
+    return found

@@ -100,6 +100,7 @@ class LlamaCppEngine:
             max_tokens=self.settings.max_tokens,
             languages=card.languages if card else None,
             whole_guide=True,
+            answerable_from=card.answerable_from if card else {},
         )
         try:
             pinned = card.gguf.sha256 if card and card.gguf and card.gguf.size == model_path.stat().st_size else None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -41,6 +42,7 @@ class Double:
     die_after: int | None = None  # pieces, then the connection breaks
     error_after: int | None = None  # pieces, then an error event in a stream that began with 200
     raw: Sequence[bytes] = ()  # written as they are instead of a reply
+    listed: Sequence[tuple[str, float]] = ()  # words with their probabilities, for a request that is not streamed and asks for them
     context: int = 4_096  # tokens; four characters count as one
     crashed: bool = False
     url: str = ""
@@ -67,6 +69,8 @@ class Double:
             return self._error(400, f"The prompt length ({tokens}) exceeds max_num_tokens ({self.context})")
         cached = max((len(_common(text, before)) // 4 for before in self.seen), default=0)
         self.seen.append(text)
+        if not body.get("stream", False):
+            return self._whole(body)
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
         usage = {"prompt_tokens": tokens, "completion_tokens": len(self.pieces), "prompt_tokens_details": {"cached_tokens": cached}}
@@ -76,6 +80,12 @@ class Double:
             self.left.set()
             raise
         return response
+
+    def _whole(self, body: Mapping[str, Any]) -> web.Response:
+        words = [{"token": word, "logprob": math.log(share)} for word, share in self.listed[: body.get("top_logprobs", 0)]]
+        logprobs = {"content": [{**words[0], "top_logprobs": words}]} if words and body.get("logprobs") else None
+        message = {"role": "assistant", "content": words[0]["token"] if words else ""}
+        return web.json_response({"choices": [{"index": 0, "message": message, "logprobs": logprobs, "finish_reason": "length"}]})
 
     async def _reply(self, response: web.StreamResponse, request: web.Request, body: Mapping[str, Any], usage: Mapping[str, Any]) -> None:
         for block in self.raw:

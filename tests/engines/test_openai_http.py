@@ -6,7 +6,8 @@ import asyncio
 import inspect
 import json
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import openai
@@ -21,6 +22,7 @@ from engines.base import (
     EngineError,
     Finish,
     Message,
+    Probe,
     PromptTooLong,
     Traits,
 )
@@ -63,6 +65,64 @@ async def test_counts_come_from_the_servers_usage_and_a_second_learner_finds_the
     assert second.prompt_tokens is not None
     assert second.cached_tokens is not None
     assert second.cached_tokens > 0.9 * second.prompt_tokens
+
+
+PROBED = replace(prompt("how?"), probe=Probe("Is it there? yes or no", 0.4), grammar='root ::= "x"')
+SURE = (("Yes", 0.5), (" yes", 0.2), ("No", 0.2), ("maybe", 0.05))
+
+
+@pytest.mark.parametrize(
+    ("listed", "declined"),
+    [
+        (SURE, False),
+        ((("No", 0.6), ("Yes", 0.35)), True),
+        ((("No", 0.59), ("Yes", 0.41)), False),
+        ((("Perhaps", 0.9), ("No", 0.1)), False),  # it has not answered: nothing is declined on a guess
+        ((), False),  # this server lists nothing
+    ],
+)
+async def test_a_probe_weighs_yes_against_no_before_a_word_is_written(
+    double: Double, listed: Sequence[tuple[str, float]], declined: bool
+) -> None:
+    double.listed, double.fields = listed, None
+    engine = OpenAIEngine(Server(double.url, "small", Flavour.VLLM))
+    pieces, finish = await read(engine, PROBED)
+    assert (pieces == ["NOT_IN_GUIDE"], finish.declined) == (declined, declined)
+    assert [request["messages"][-1]["content"] for request in double.requests] == ["Is it there? yes or no", "how?"][: 2 - declined]
+    assert double.requests[0]["max_tokens"] == 1
+    assert "structured_outputs" not in double.requests[-1], "a server is held to a grammar only where it is said that it can be"
+    await engine.aclose()
+
+
+async def test_a_server_that_cannot_weigh_words_is_not_probed(double: Double, engine: OpenAIEngine) -> None:
+    double.listed = (("No", 0.9),)
+    _, finish = await read(engine, PROBED)
+    assert not finish.declined
+    assert len(double.requests) == 1
+
+
+async def test_a_probe_that_fails_is_the_failure_of_the_question_and_its_deadline_counts(double: Double) -> None:
+    engine = OpenAIEngine(Server(double.url, "small", Flavour.VLLM))
+    double.status, double.fields = 500, None
+    with pytest.raises(EngineDown):
+        await read(engine, PROBED)
+    double.status, double.hang_after = 200, 0
+    with pytest.raises(DeadlineExceeded):
+        await read(engine, PROBED, deadline_s=0.2)
+    await engine.aclose()
+
+
+async def test_a_prompt_brings_its_grammar_where_the_server_can_hold_a_model_to_it(double: Double) -> None:
+    for flavour, fields in (
+        (Flavour.VLLM, {"structured_outputs": {"grammar": PROBED.grammar}}),
+        (Flavour.LLAMACPP, {"grammar": PROBED.grammar}),
+        (Flavour.TRTLLM, {"response_format": {"type": "ebnf", "ebnf": PROBED.grammar}}),
+    ):
+        double.fields = None
+        engine = OpenAIEngine(Server(double.url, "small", flavour, grammar=True))
+        await read(engine, replace(PROBED, probe=None))
+        assert fields.items() <= double.requests[-1].items()
+        await engine.aclose()
 
 
 async def test_warming_sends_the_stable_part_alone_for_one_token(double: Double, engine: OpenAIEngine) -> None:

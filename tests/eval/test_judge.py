@@ -49,6 +49,14 @@ def test_any_text_can_be_judged(text: str, phrase: str) -> None:
     leaked([shown(text)], GATE)
 
 
+def test_a_unit_may_stand_apart_from_its_number_but_not_belong_to_another() -> None:
+    guide = "A warp is 32 threads that run together. Try 128-256 threads. It moves 48 KiB with 4-bit weights."
+    for said in ("Warps of 32", "32 threads", "128 threads", "256 threads", "4 bits", "48 KiB"):
+        assert changed(said, guide) == [], said
+    for said in ("48 threads", "4 KiB", "32 ms", "256 bits"):
+        assert changed(said, guide) == [said], said
+
+
 @pytest.mark.parametrize(
     ("sentence", "missing"),
     [

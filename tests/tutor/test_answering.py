@@ -5,21 +5,23 @@ the guide supports it, and every question ends in a reply. Whether a real model'
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from content import words
-from content.model import Guide, Library, Section
-from engines.base import Engine, EngineDown, Traits
+from content.model import Guide, GuideRef, Library, Question, Quiz, Section, Text, TrueFalse
+from engines.base import Engine, EngineDown, Finish, Prompt, Traits
 from engines.quoting import QuotingEngine
-from engines.scripted import ScriptedEngine
+from engines.scripted import Reply, ScriptedEngine, Step
+from tutor import answering as module
 from tutor import prompting, search
 from tutor.answering import Answering, Asked
 from tutor.errors import NotFound, Throttled
+from tutor.gate import Lock
 from tutor.grounding import Claim, ClaimReader, clean, verified
 from tutor.prompting import Evidence, evidence_for, harmless, prompt_for
 from tutor.reply import Kind, Reason, TutorReply
@@ -197,6 +199,7 @@ def test_links_mentions_and_codes_of_a_model_are_not_shown(written: str, shown: 
     assert clean(written) == shown
 
 
+@example(["。1. S"])
 @given(st.lists(st.text(alphabet="ab .[]S12(）。\n`", max_size=30), max_size=12))
 def test_cutting_a_stream_anywhere_gives_the_same_claims(pieces: list[str]) -> None:
     def read(parts: list[str]) -> tuple[list[str], bool]:
@@ -232,3 +235,137 @@ def test_any_question_makes_a_query_that_sqlite_accepts(text: str) -> None:
     index = SectionIndex([GUIDE])
     index.search(text, [GUIDE], limit=3)
     index.close()
+
+
+PROBING = Traits("scripted", model="script", answerable_from={"en": 0.33})
+DECLINED = ["NOT_IN_GUIDE", Finish(declined=True)]
+
+
+async def test_a_model_is_asked_first_whether_the_guide_answers_and_its_no_is_a_refusal() -> None:
+    engine = ScriptedEngine([DECLINED], traits=PROBING)
+    async with answering(engine) as made:
+        reply = await final(made, "How much does a pilot earn before a ship enters?")
+    assert (reply.kind, reply.reason, reply.sentences) == (Kind.REFUSAL, Reason.NOT_COVERED, ())
+    probe = engine.prompts[0].probe
+    assert probe is not None
+    assert probe.least == 0.33
+    assert probe.text.splitlines()[:-1] == engine.prompts[0].messages[-1].text.splitlines()[:-1], "what is read for it is used again"
+
+
+async def test_a_refusal_after_a_yes_to_the_probe_is_a_slip_and_the_guide_is_quoted() -> None:
+    async with answering(ScriptedEngine([["NOT_IN_GUIDE"]], traits=PROBING)) as made:
+        reply = await final(made, "How much does a pilot earn before a ship enters?")
+    assert (reply.kind, reply.reason) == (Kind.QUOTE, Reason.UNVERIFIED)
+
+
+async def test_a_question_that_a_section_surely_covers_is_not_probed() -> None:
+    engine = ScriptedEngine([["The outer gate closes at dusk [S1]."]], traits=PROBING)
+    async with answering(engine) as made:
+        await final(made, "When does the outer gate close?")
+    assert engine.prompts[0].probe is None
+
+
+UNFOUND = "Which mariner steers vessels into dock after sundown, a pilot?"  # one word of six stands in the guide
+
+
+async def test_a_model_that_is_surer_than_usual_answers_what_search_finds_covered_by_no_section() -> None:
+    engine = ScriptedEngine([["A pilot boards every ship longer than 60 metres [S2]."], DECLINED], traits=PROBING)
+    async with answering(engine) as made:
+        reply = await final(made, UNFOUND)
+        assert (reply.kind, reply.reason) == (Kind.ANSWER, None)
+        assert (await final(made, UNFOUND)).kind is Kind.REFUSAL
+    assert [prompt.probe.least for prompt in engine.prompts if prompt.probe] == [pytest.approx(0.43)] * 2
+
+
+GONE = EngineDown("scripted", "gone", "Start it")
+
+
+@pytest.mark.parametrize("reply", [["NOT_IN_GUIDE"], ["Nobody knows [S2]."], [GONE], [Finish(quoted=True)]])
+async def test_what_search_finds_uncovered_is_never_quoted(reply: list[Step]) -> None:
+    async with answering(ScriptedEngine([reply], traits=PROBING)) as made:
+        shown = await final(made, UNFOUND)
+    assert (shown.kind, shown.reason, shown.sentences) == (Kind.REFUSAL, Reason.NOT_COVERED, ())
+
+
+@pytest.mark.parametrize("broken", [ValueError("a bug"), RuntimeError("a worse one"), asyncio.IncompleteReadError(b"", 1)])
+async def test_an_engine_that_raises_what_it_must_not_still_leaves_a_reply(broken: Exception, caplog: pytest.LogCaptureFixture) -> None:
+    async with answering(ScriptedEngine([[broken]])) as made:
+        reply = await final(made, "When does the outer gate close?")
+    assert (reply.kind, reply.reason) == (Kind.QUOTE, Reason.ENGINE_FAILED)
+    assert "broke its contract" in caplog.text
+
+
+class Silent(ScriptedEngine):
+    """Says half a sentence, and then nothing for ever, whatever the deadline."""
+
+    async def _say(self, prompt: Prompt, reply: Reply, deadline_s: float) -> AsyncGenerator[str | Finish, None]:
+        yield "The outer gate closes"
+        await asyncio.Event().wait()
+
+
+async def test_an_engine_that_does_not_keep_its_deadline_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "DEADLINE_S", 0.05)
+    monkeypatch.setattr(module, "GRACE_S", 0.05)
+    async with answering(Silent([[]])) as made:
+        reply = await final(made, "When does the outer gate close?")
+    assert (reply.kind, reply.reason) == (Kind.QUOTE, Reason.ENGINE_FAILED)
+
+
+async def test_a_stream_that_just_stops_is_a_failure_and_half_a_sentence_of_it_is_not_shown() -> None:
+    class Stopping(Silent):
+        async def _say(self, prompt: Prompt, reply: Reply, deadline_s: float) -> AsyncGenerator[str | Finish, None]:
+            yield "The outer gate closes at dusk [S1].\nIt weighs"
+
+    async with answering(Stopping([[]])) as made:
+        reply = await final(made, "When does the outer gate close?")
+    assert (reply.kind, reply.reason, len(reply.sentences)) == (Kind.ANSWER, Reason.ENGINE_FAILED, 1)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "shown"),
+    [
+        ("The outer gate weighs 48 tons.", True),
+        ("The outer gate weighs 48 kB.", False),  # a number of the guide with a unit that it does not have there
+        ("A ship longer than 60 metres needs a pilot.", True),
+        ("The outer gate closes after 48 ms.", False),
+    ],
+)
+def test_a_number_keeps_its_unit(sentence: str, shown: bool) -> None:
+    assert (verified(Claim(sentence, ()), EVIDENCE, "") is not None) is shown
+
+
+def test_a_unit_may_stand_apart_from_its_number() -> None:
+    section = Section("bits", "Bits", "Going from 16 bits to 4 leaves a quarter of the weights. A step takes 128-256 ms, the cache 48 KiB.")
+    evidence = (Evidence("S1", GUIDE, section),)
+    for sentence in ("Going to 4 bits leaves a quarter.", "4-bit weights are a quarter.", "A step takes 256 ms.", "The cache takes 48KiB."):
+        assert verified(Claim(sentence, ()), evidence, ""), sentence
+    for sentence in ("The cache takes 48 MiB.", "A step takes 16 ms.", "A step takes 128 bits."):
+        assert verified(Claim(sentence, ()), evidence, "") is None, sentence
+
+
+def test_a_reply_in_the_form_of_the_grammar_is_read_whole() -> None:
+    grammar = prompting.line_grammar(["S1", "S2"])
+    assert '"NOT_IN_GUIDE"' in grammar
+    assert '("S1" | "S2")' in grammar
+    claims = list(ClaimReader().feed("The outer gate closes at dusk [S1].\nA pilot boards [S2]\n"))
+    assert [(claim.text, claim.tags) for claim in claims] == [("The outer gate closes at dusk", ("S1",)), ("A pilot boards", ("S2",))]
+
+
+async def test_a_quiz_question_asked_in_its_own_words_is_answered_from_the_sections_that_its_author_named() -> None:
+    body = TrueFalse(True)
+    stem = Text({"en": "Match each keeper with his lamp.", "ko": "지기와 등을 짝지으세요."})
+    question = Question("match", stem, body, evidence=(GuideRef("harbour", "code"),))
+    quiz = Quiz("keepers", 1, Text({"en": "Keepers"}), ("en", "ko"), (question,))
+    library = Library(guides=LIBRARY.guides, quizzes={"keepers": quiz})
+    retriever = Retriever(library)
+    assert [ref.section for ref in retriever.repeated("match each keeper with his LAMP", [GUIDE])] == ["code"]
+    assert [ref.section for ref in retriever.repeated("Why? Match each keeper with his lamp. Thanks!", [GUIDE])] == ["code"]
+    assert [ref.section for ref in retriever.repeated("지기와 등을 짝지으세요.", [GUIDE])] == ["code"]
+    assert retriever.repeated("Match each keeper with his lamplight.", [GUIDE]) == ()
+    assert retriever.repeated("match each keeper with his lamp", []) == ()
+    made = Answering(library, retriever, QuotingEngine(), QuotingEngine())
+    reply = await final(made, "Match each keeper with his lamp.")
+    assert (reply.kind, reply.considered[0].section_id) == (Kind.QUOTE, "code")
+    locked = await final(made, "Match each keeper with his lamp.", locks=(Lock(quiz, quiz.questions[0]),))
+    assert locked.reason is Reason.LOCKED
+    await made.aclose()
