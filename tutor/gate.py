@@ -34,9 +34,9 @@ FAR_ACROSS: Final = 0.80
 """The same for a question in another script, by its cosine."""
 SURE: Final = 0.5
 """Coverage from which a small model's own refusal is taken for a mistake [tune half of suite A: all 15 near misses lie below 0.43]."""
-DOUBT: Final = 0.1
+DOUBT: Final = 0.08
 """How much surer than usual of its "yes" a model must be where search says that no section covers the question [tune half of suite A:
-near misses that search refuses give at most 0.38, questions that it refuses and the guide answers at least 0.44]."""
+near misses that search refuses give at most 0.33, questions that it refuses and the guide answers at least 0.42]."""
 ABOUT: Final = 0.5
 """Share of an open question's own words that a question must have to be taken for one about it."""
 

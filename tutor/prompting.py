@@ -149,7 +149,7 @@ def prompt_for(
     best = [by_tag[tag] for tag in relevant if tag in by_tag]
     if best and len(evidence) > len(best):
         # a small model loses its way in a whole guide: what matters stands once more, right before the question
-        lines.append("The sections that matter most for this question:")
+        lines.append("From the guide:")
         lines += [f"[{item.tag}] {harmless(item.section.heading)}: {repeated(item)}" for item in best[:REPEATED]]
     if attempt is not None:
         outcome = "which is right" if attempt.right else "which is wrong"
