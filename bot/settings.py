@@ -28,10 +28,13 @@ class Settings(BaseSettings):
     database: Path = Field(Path("data/studyhall.db"), description="The one SQLite file with all rounds and answers.")
     content: list[Path] = Field(default_factory=list[Path], description="More content folders, beside the shipped library.")
     shipped_library: bool = Field(True, description="Whether the shipped guides and quizzes are offered.")
-    engine: Literal["auto", "quoting", "llamacpp", "server"] = Field(
+    engine: Literal["auto", "quoting", "llamacpp", "paged", "server"] = Field(
         "auto", description="Who writes answers: auto = the embedded model once its weights are there, quotes until then."
     )
-    model_path: Path | None = Field(None, description="A GGUF file to use instead of the one that `studyhall model fetch` gets.")
+    model_path: Path | None = Field(
+        None,
+        description="llamacpp: a GGUF file instead of the one that `studyhall model fetch` gets. paged: a model folder or GGUF file.",
+    )
     embeddings: bool = Field(True, description="Search by meaning too, where the extra 'embeddings' is installed.")
     server_url: str = Field("http://127.0.0.1:8000/v1", description="The OpenAI-compatible server that the engine 'server' asks.")
     server_model: str = Field("", description="The name of the model that this server serves.")
@@ -39,7 +42,13 @@ class Settings(BaseSettings):
         "generic", description="Which fields this server understands."
     )
     live_role: str = Field("", description="Role (name or id) that may run live rounds, beside those who may manage the server.")
-    server_running: int = Field(64, ge=1, description="How many replies this server writes at once; further questions wait their turn.")
+    server_running: int = Field(64, ge=1, description="How many replies server or paged write at once; further questions wait their turn.")
+    server_context: int = Field(8_192, ge=1_024, description="Tokens of one prompt and its reply that server or paged have room for.")
+    server_tokens: int = Field(160, ge=16, le=2_000, description="The longest reply of the server, in tokens.")
+    server_grammar: bool = Field(False, description="Hold the server's model to sentences with section tags (guided decoding).")
+    metrics_port: int | None = Field(
+        None, ge=1, le=65_535, description="Where Prometheus finds queue, speed and errors (loopback only); empty: nowhere."
+    )
     guide_url: str = Field("", description="Where guides are published, e.g. https://example.org/guides; empty: sections open in Discord.")
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="How much is logged to standard error.")
 

@@ -31,7 +31,9 @@ IMAGE_BYTES: Final = 60 * GIB  # reports of the unpacked image go from 37 to 59 
 COMPUTE: Final = {
     "trtllm": (8, 0),  # Ampere; what NVIDIA lists and what reports use
     "vllm": (7, 0),
+    "paged": (8, 0),  # for the fast kernels; older GPUs run it slowly, for trying things
 }
+PAGED_MODULES: Final = ("torch", "transformers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +116,7 @@ def diagnose(*, port: int = 8_000, cache_dir: Path | None = None, own: Path | No
 
 def examined(machine: Machine) -> tuple[Finding, ...]:
     """A finding for every engine, the best first."""
-    return (_trtllm(machine), _vllm(machine), _llamacpp(machine), QUOTING)
+    return (_trtllm(machine), _vllm(machine), _paged(machine), _llamacpp(machine), QUOTING)
 
 
 QUOTING: Final = Finding("quoting", True, "needs nothing: it quotes the guide, without a model")
@@ -168,6 +170,22 @@ def _vllm(machine: Machine) -> Finding:
     return Finding("vllm", True, "it can be imported; start it with its own command and set the engine's base URL")
 
 
+def _paged(machine: Machine) -> Finding:
+    if problem := _gpu_problem(machine, "paged"):
+        return Finding("paged", False, *problem)
+    missing = [name for name in PAGED_MODULES if name not in machine.modules]
+    if missing:
+        return Finding("paged", False, f"{' and '.join(missing)} cannot be imported", "pip install 'studyhall[gpu]'")
+    gpu = max(machine.gpus, key=lambda gpu: gpu.memory_bytes)
+    models = catalogue()
+    for name in models.server:
+        with suppress(DoesNotFit):
+            room = capacity(models.card(name), gpu.memory_bytes, models)
+            why = f"{gpu.name}: {name} would fit, for about {room.learners} learners at once (computed, not measured)"
+            return Finding("paged", True, why, "Set engine: paged, and model_path to a model folder or a GGUF file")
+    return Finding("paged", False, f"{gpu.name} is too small for every model of the catalogue", "Use the embedded engine")
+
+
 def _llamacpp(machine: Machine) -> Finding:
     if "xllamacpp" not in machine.modules:
         return Finding("llamacpp", False, "xllamacpp is not installed", "pip install 'studyhall[local]'")
@@ -199,7 +217,7 @@ def looked(*, port: int = 8_000, cache_dir: Path | None = None, own: Path | None
         weights_problem = str(error)
     gpus, gpu_problem = _gpus()
     docker, docker_problem, nvidia = _docker()
-    modules = frozenset(name for name in ("xllamacpp", "vllm") if importlib.util.find_spec(name))
+    modules = frozenset(name for name in ("xllamacpp", "vllm", *PAGED_MODULES) if importlib.util.find_spec(name))
     return Machine(
         system=platform.system(),
         python=(sys.version_info.major, sys.version_info.minor),

@@ -1,8 +1,9 @@
 """Answers from one engine until a better one is ready, then from that, and from the first again whenever the better one fails.
 
 For a bot that must answer from its first second: the guide is quoted while weights are still being fetched and the model
-loads. It looks for the weights itself, so they may appear while it runs. A request is never answered half by one engine and
-half by the other: the switch back happens only before the first piece.
+loads, or while its server is away. It looks for the weights itself, so they may appear while it runs, and asks the better engine how it
+is, so that whoever looks sees who answers. A request is never answered half by one engine and half by the other: the switch back
+happens only before the first piece.
 
 Errors: those of the engine that answers.
 """
@@ -14,7 +15,7 @@ import logging
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from pathlib import Path
-from typing import Final, Protocol, runtime_checkable
+from typing import Final, Generic, Protocol, TypeVar, runtime_checkable
 
 from engines.base import Engine, EngineBusy, EngineDown, EngineError, Finish, Health, Message, Prompt, Traits
 
@@ -23,6 +24,8 @@ log = logging.getLogger(__name__)
 POLL_S: Final = 2.0  # between two looks for the weights: soon enough for someone who waits, nothing for the disk
 FIRST_PAUSE_S: Final = 10.0  # after the better engine could not be started; doubles up to LONGEST_PAUSE_S
 LONGEST_PAUSE_S: Final = 300.0
+HEALTH_S: Final = 5.0  # between two looks at the better engine: a learner's question finds out sooner
+ILL_AFTER: Final = 2  # looks in a row that fail; one alone may be a server that is only busy
 REMEMBERED: Final = 8  # guides to warm once the model is there; each may take a minute
 
 OnChange = Callable[[Traits, str], None]
@@ -36,8 +39,12 @@ class KnowsWarmth(Protocol):
     def is_warm(self, prompt: Prompt) -> bool: ...
 
 
-class SwitchingEngine:
-    """`available` says where the weights are, or None; `then_factory` makes a running engine of them, or raises EngineError.
+SourceT = TypeVar("SourceT", Path, str)
+
+
+class SwitchingEngine(Generic[SourceT]):
+    """`available` says where the weights are (or the address of a server), or None; `then_factory` makes a running engine of it, or
+    raises EngineError.
 
     With `quote_when_cold`, a guide whose prefix the better engine has yet to compute is answered by the first one meanwhile.
     """
@@ -45,12 +52,13 @@ class SwitchingEngine:
     def __init__(
         self,
         first: Engine,
-        then_factory: Callable[[Path], Awaitable[Engine]],
-        available: Callable[[], Path | None],
+        then_factory: Callable[[SourceT], Awaitable[Engine]],
+        available: Callable[[], SourceT | None],
         *,
         on_change: OnChange | None = None,
         quote_when_cold: bool = True,
         poll_s: float = POLL_S,
+        longest_pause_s: float = LONGEST_PAUSE_S,
     ) -> None:
         self.first = first
         self.then: Engine | None = None
@@ -59,6 +67,8 @@ class SwitchingEngine:
         self._on_change = on_change
         self._quote_when_cold = quote_when_cold
         self._poll_s = poll_s
+        self._longest_pause_s = longest_pause_s
+        self._well = True  # what the better engine last said of itself
         self._reason = "waits for the weights"
         self._watch: asyncio.Task[None] | None = None
         self._warming: set[asyncio.Task[None]] = set()
@@ -68,7 +78,7 @@ class SwitchingEngine:
 
     @property
     def traits(self) -> Traits:
-        return (self.then or self.first).traits
+        return (self.then if self.then is not None and self._well else self.first).traits
 
     def start(self) -> None:
         """Begin to look for the weights; happens by itself at the first question."""
@@ -113,7 +123,7 @@ class SwitchingEngine:
 
     def _engine_for(self, prompt: Prompt) -> Engine:
         engine = self.then
-        if engine is None:
+        if engine is None or not self._well:
             self._remember(prompt)
             return self.first
         if self._quote_when_cold and isinstance(engine, KnowsWarmth) and not engine.is_warm(prompt):
@@ -165,23 +175,40 @@ class SwitchingEngine:
             if path is None:
                 await asyncio.sleep(self._poll_s)
                 continue
-            self._say(f"starts a model from {path.name}")
+            self._say(f"starts a model from {path.name}" if isinstance(path, Path) else f"asks for {path}")
             try:
                 engine = await self._factory(path)
             except EngineError as error:
                 self._say(f"{error} Next attempt in {pause:.0f} s")
                 await asyncio.sleep(pause)
-                pause = min(2 * pause, LONGEST_PAUSE_S)
+                pause = min(2 * pause, self._longest_pause_s)
                 continue
             self.then = engine
             self._switched.set()
-            self._say(f"{engine.traits.model} answers from now on")
-            for prompt in reversed(self._asked.values()):
-                self._warm_later(engine, prompt)
-            self._asked.clear()
-            return
+            self._answers(engine)
+            await self._look_after(engine)
 
-    def _find(self) -> Path | None:
+    def _answers(self, engine: Engine) -> None:
+        self._say(f"{engine.traits.model} answers from now on")
+        for prompt in reversed(self._asked.values()):
+            self._warm_later(engine, prompt)
+        self._asked.clear()
+
+    async def _look_after(self, engine: Engine) -> None:
+        """Ask it for ever how it is, and say so when that changes."""
+        failed = 0
+        while True:
+            await asyncio.sleep(HEALTH_S)
+            health = await engine.health()
+            failed = 0 if health.ok else failed + 1
+            if health.ok and not self._well:
+                self._well = True
+                self._answers(engine)
+            elif self._well and failed >= ILL_AFTER:
+                self._well = False
+                self._say(health.detail)
+
+    def _find(self) -> SourceT | None:
         try:
             return self._available()
         except EngineError as error:

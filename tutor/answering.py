@@ -23,7 +23,7 @@ from tutor import gate, grading, prompting
 from tutor.errors import NotFound, Throttled
 from tutor.gate import Lock
 from tutor.grading import Response, Selected
-from tutor.grounding import ClaimReader, verified, worth_adding
+from tutor.grounding import ClaimReader, says_already, verified, worth_adding
 from tutor.prompting import Attempt, Evidence, Turn
 from tutor.reply import Citation, Kind, Reason, Sentence, Timings, Tokens, TutorReply
 from tutor.retrieval import Retriever
@@ -209,6 +209,8 @@ class Answering:
             written = blank
             async with aclosing(self._stream(self.engine, asked, hits, blank, started, least)) as replies:
                 async for written in replies:
+                    if written.complete and written.kind is Kind.ANSWER and written.sentences:
+                        written = await self._with_the_guides_words(asked, hits, written)
                     if written.sentences or not written.complete:
                         yield written
             if written.sentences:
@@ -225,6 +227,19 @@ class Answering:
                     yield replace(quoted, kind=Kind.QUOTE, reason=reason)
         if not quoted.sentences:
             yield replace(quoted, kind=Kind.REFUSAL, reason=Reason.LOCKED if asked.locks else Reason.NOT_COVERED)
+
+    async def _with_the_guides_words(self, asked: Asked, hits: Sequence[Hit], reply: TutorReply) -> TutorReply:
+        """A model's answer with the sentence of the guide that fits the question best, unless the answer says it already.
+
+        A check of words cannot tell that a model took the wrong one of two figures; who reads the guide's own sentence beside it can.
+        """
+        best: tuple[Sentence, ...] = ()
+        async with aclosing(self._stream(self._quoting, asked, hits, replace(reply, sentences=()), self._clock())) as replies:
+            async for quoted in replies:
+                best = quoted.sentences[:1]
+        if not best or says_already(reply.sentences, best[0].text):
+            return reply
+        return replace(reply, sentences=(*reply.sentences, replace(best[0], quoted=True)))
 
     def _measured(self, asked: Asked) -> float | None:
         """From which share of "yes" the engine's model is believed that a guide answers a question in this language."""

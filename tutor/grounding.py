@@ -25,6 +25,7 @@ SUPPORT: Final = 0.55
 SUPPORT_CJK: Final = 0.4
 """The same for pairs of letters, where a changed particle breaks two of them."""
 MAX_SENTENCES: Final = 6
+SAID: Final = 0.7  # share of a text's meaning words from which an answer has said it
 SHOUTED: Final = 0.7
 """Share of capital letters from which a sentence of more than three words is not one of a guide: its names alone have fewer."""
 POLICY_RUN: Final = 6  # words of our own instructions in a row
@@ -264,7 +265,7 @@ def verified(claim: Claim, evidence: Sequence[Evidence], question: str) -> Sente
     text = clean(claim.text)
     if _has_a_form(text) or _repeats_the_policy(text):
         return None
-    if _says_nothing(text, evidence):
+    if _says_nothing(text, evidence, question):
         return None
     needed = _needed(text)
     tagged = [item for tag in claim.tags for item in evidence if item.tag == tag]
@@ -277,15 +278,15 @@ def verified(claim: Claim, evidence: Sequence[Evidence], question: str) -> Sente
     return Sentence(text, tuple(item.citation for item in kept[:2]))
 
 
-def _says_nothing(text: str, evidence: Sequence[Evidence]) -> bool:
-    """A scrap of a sentence, or a heading said back: true of its section, and no answer."""
+def _says_nothing(text: str, evidence: Sequence[Evidence], question: str) -> bool:
+    """A scrap of a sentence, a heading, or the question said back, which is no answer and often a wrong premise ("Yes, it blocks")."""
     wide = re.search(r"[\u2e80-\U0001ffff]{3}", text)
     said = set(words.terms(text))
     if len(text) < 8 and not wide:
         return True
     if len(said) < 2 and not exact_parts(text) and not wide:
         return True
-    return any(said <= set(words.words(item.section.heading)) for item in evidence)
+    return said <= set(words.words(question)) or any(said <= set(words.words(item.section.heading)) for item in evidence)
 
 
 def _verified_code(claim: Claim, evidence: Sequence[Evidence]) -> Sentence | None:
@@ -303,6 +304,14 @@ def _plain_fence(code: str) -> str:
     first, *rest = code.splitlines()
     language = _LANGUAGE.fullmatch(first.strip().strip("`"))
     return "\n".join([_FENCE + (language.group() if language else ""), *rest[:-1], _FENCE])
+
+
+def says_already(sentences: Sequence[Sentence], text: str) -> bool:
+    """Whether what a text says stands in these sentences, in other words perhaps: its numbers and names, and most of its meaning words."""
+    said = " ".join(sentence.text for sentence in sentences)
+    wanted = words.terms(text)
+    there = _words_of(said)
+    return set(exact_parts(text)) <= _exact_in(said) and sum(term in there for term in wanted) >= SAID * len(wanted)
 
 
 def worth_adding(sentence: Sentence, so_far: Sequence[Sentence]) -> bool:

@@ -50,6 +50,7 @@ class Sentence:
 
     text: str
     citations: tuple[Citation, ...]
+    quoted: bool = False  # in an answer: the guide's own words, set beside the model's
 
 
 @dataclass(frozen=True, slots=True)

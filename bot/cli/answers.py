@@ -23,13 +23,14 @@ from tutor.errors import NotFound
 from tutor.reply import Kind, TutorReply
 
 MODEL_DEADLINE_S = 180.0  # to load the weights and to compute the guide's prefix for the first time
+SERVER_DEADLINE_S = 10.0  # it runs already, or it does not
 
 
 @click.command()
 @click.argument("guide")
 @click.argument("question")
 @click.option("--lang", "language", default="en", show_default=True, help=f"Language of the answer: {', '.join(LANGUAGES)}.")
-@click.option("--engine", type=click.Choice(["auto", "quoting", "llamacpp", "server"]), help="Who writes the answer.")
+@click.option("--engine", type=click.Choice(["auto", "quoting", "llamacpp", "paged", "server"]), help="Who writes the answer.")
 @click.option("--content", "content", multiple=True, type=click.Path(path_type=Path), help="A folder of quizzes and guides; repeatable.")
 @click.option("--json", "as_json", is_flag=True, help="Text, citations, verdict and timings as JSON.")
 def ask(guide: str, question: str, language: str, engine: str | None, content: tuple[Path, ...], as_json: bool) -> None:
@@ -61,12 +62,14 @@ async def answered(settings: Settings, asked: Asked) -> TutorReply:
 
 
 async def ready(answering: Answering, asked: Asked, settings: Settings) -> None:
-    """With an embedded model asked for by name, wait for it: a one-off question should not be answered by its stand-in."""
+    """With a model asked for by name, wait for it: a one-off question should not be answered by its stand-in."""
     engine = answering.engine
-    if settings.engine != "llamacpp" or not isinstance(engine, SwitchingEngine):
+    if settings.engine == "auto" or not isinstance(engine, SwitchingEngine):
         return
-    if not await engine.switched(MODEL_DEADLINE_S):
-        raise EngineDown("llamacpp", f"not ready after {MODEL_DEADLINE_S:.0f} s", "See studyhall engine doctor")
+    deadline_s = SERVER_DEADLINE_S if settings.engine == "server" else MODEL_DEADLINE_S
+    if not await engine.switched(deadline_s):
+        why = (await engine.health()).detail
+        raise EngineDown(settings.engine, f"not ready after {deadline_s:.0f} s: {why}", "See studyhall engine doctor")
     assert asked.guide_id is not None, "the command line names a guide"
     await answering.warmed(asked.guide_id, asked.language)
 

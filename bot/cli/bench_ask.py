@@ -12,7 +12,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from bot.cli.compose import loaded_library, model_file
+from bot.cli.compose import loaded_library
+from bot.cli.writer import model_file
 from bot.settings import Settings
 from content.model import Guide
 from engines.base import EngineDown, Finish, Prompt

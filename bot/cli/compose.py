@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from bot.cli.writer import OnEngine, built_engine
 from bot.client import Feature, StudyhallClient
 from bot.commands import ask, content, guide, help_, interview, live, privacy, quiz
 from bot.settings import Settings, SettingsError
@@ -18,11 +19,8 @@ from content import banks
 from content.load import SHIPPED, load_library
 from content.model import ContentError, Library, Severity
 from engines import embedding, weights
-from engines.admission import AdmittedEngine, Limits, Position
-from engines.base import Engine, Traits
-from engines.catalogue import catalogue
-from engines.llamacpp import launched
-from engines.openai_http import Flavour, OpenAIEngine, Server
+from engines.base import EngineError, Traits
+from engines.metrics import Metrics, served
 from engines.quoting import QuotingEngine
 from engines.switching import SwitchingEngine
 from tutor.answering import Answering
@@ -41,9 +39,6 @@ from tutor.store.vectors import VectorIndex
 log = logging.getLogger("studyhall")
 
 FEATURES: Final[tuple[Feature, ...]] = (quiz.register, ask.register, guide.register, interview.register, privacy.register, help_.register)
-START_DEADLINE_S: Final = 120.0  # for a model server to load its weights
-
-OnEngine = Callable[[Traits, str], None]
 
 
 def loaded_library(folders: Sequence[Path], *, shipped: bool = True) -> Library:
@@ -60,37 +55,6 @@ def loaded_library(folders: Sequence[Path], *, shipped: bool = True) -> Library:
     return loaded.library
 
 
-def model_file(settings: Settings) -> Path | None:
-    """The weights that the embedded engine would use: the operator's own, or those in the cache."""
-    return weights.locate(catalogue().embedded_models(), weights.default_folder(), settings.model_path)
-
-
-def built_engine(settings: Settings, *, on_change: OnEngine | None = None, on_position: Position | None = None) -> Engine:
-    """The engine of the settings; `auto` quotes at once and switches to the embedded model when its weights are there.
-
-    In front of every model stands an admission: fair turns, a bounded queue, and "you are 3rd".
-    """
-    match settings.engine:
-        case "quoting":
-            return QuotingEngine()
-        case "server":
-            if not settings.server_model:
-                raise SettingsError("settings: server_model is empty. Name the model that the server at server_url serves.")
-            flavour = Flavour(settings.server_flavour)
-            server = OpenAIEngine(Server(base_url=settings.server_url, model=settings.server_model, flavour=flavour))
-            return AdmittedEngine(server, Limits(running=settings.server_running), on_position=on_position)
-        case "llamacpp" if model_file(settings) is None:
-            raise SettingsError("settings: engine is llamacpp, but there are no weights. Get them with: studyhall model fetch")
-        case _:
-            pass
-
-    async def started(path: Path) -> Engine:
-        engine = await launched(path, weights.default_folder().parent, deadline_s=START_DEADLINE_S)
-        return AdmittedEngine(engine, Limits(running=engine.settings.slots), on_position=on_position)
-
-    return SwitchingEngine(QuotingEngine(), started, lambda: model_file(settings), on_change=on_change)
-
-
 def built_vectors(library: Library) -> VectorIndex | None:
     """Search by meaning, where the extra is installed; the vectors are made once and kept in the cache folder."""
     if not embedding.available():
@@ -100,7 +64,9 @@ def built_vectors(library: Library) -> VectorIndex | None:
 
 
 @asynccontextmanager
-async def answering_for(library: Library, settings: Settings, *, on_change: OnEngine | None = None) -> AsyncGenerator[Answering, None]:
+async def answering_for(
+    library: Library, settings: Settings, *, on_change: OnEngine | None = None, metrics: Metrics | None = None
+) -> AsyncGenerator[Answering, None]:
     """Answers without a store or a client: for `studyhall ask`, `eval` and `bench`."""
     asking: list[Answering] = []
 
@@ -108,7 +74,8 @@ async def answering_for(library: Library, settings: Settings, *, on_change: OnEn
         for answering in asking:
             answering.moved(learner_id, position)
 
-    engine = built_engine(settings, on_change=on_change, on_position=moved)
+    watch = metrics.watch if metrics else None
+    engine = built_engine(settings, on_change=on_change, on_position=moved, observe=metrics, on_admission=watch)
     quoting = QuotingEngine()
     vectors = built_vectors(library) if settings.embeddings else None
     building = asyncio.create_task(asyncio.to_thread(vectors.build), name="vectors") if vectors else None
@@ -134,7 +101,10 @@ async def tutor_for(settings: Settings, *, on_change: OnEngine | None = None) ->
     async with AsyncExitStack() as stack:
         database = await Database.open(settings.database)
         stack.push_async_callback(database.close)
-        answering = await stack.enter_async_context(answering_for(library, settings, on_change=on_change))
+        metrics = Metrics() if settings.metrics_port else None
+        if metrics and settings.metrics_port:
+            stack.push_async_callback(asyncio.to_thread, metrics_served(metrics, settings.metrics_port))
+        answering = await stack.enter_async_context(answering_for(library, settings, on_change=on_change, metrics=metrics))
         drafts = Drafts(library, store=DraftStore(database), banks=banks, answering=answering, new_id=_new_id)
         for line in await drafts.load(now=datetime.now(UTC)):
             log.warning("a draft is left out: %s", line)
@@ -150,6 +120,14 @@ async def tutor_for(settings: Settings, *, on_change: OnEngine | None = None) ->
         tutor.further_locks.append(rounds.locks)
         tutor.further_forgetting += [rounds.forget, drafts.forget]
         yield tutor, rounds, drafts
+
+
+def metrics_served(metrics: Metrics, port: int) -> Callable[[], None]:
+    """Put the figures on this port, on loopback; gives what closes it. Raises SettingsError when the port cannot be used."""
+    try:
+        return served(metrics, port)
+    except EngineError as error:
+        raise SettingsError(f"settings: metrics_port: {error}") from error
 
 
 def _new_id() -> str:

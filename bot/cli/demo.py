@@ -22,8 +22,9 @@ from typing import Any, Final
 import click
 from aiohttp import web
 
-from bot.cli.compose import loaded_library, model_file
+from bot.cli.compose import loaded_library
 from bot.cli.running import serve, set_up_logging, settings_with
+from bot.cli.writer import model_file
 from bot.guide_pages import guide_page
 from bot.sandbox.driver import Sandbox
 from bot.sandbox.launch import point_discord_at, refuse_other_hosts

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from bot.cli.compose import model_file
+from bot.cli.writer import model_file
 from bot.settings import load_settings
 from engines.base import EngineDown, Traits
 from engines.capacity import Load

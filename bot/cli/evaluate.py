@@ -19,10 +19,11 @@ import click
 from rich.console import Console
 from rich.progress import Progress
 
-from bot.cli.compose import START_DEADLINE_S, built_engine, built_vectors, loaded_library, model_file
+from bot.cli.compose import built_vectors, loaded_library
 from bot.cli.evaluate_run import Examiner, ResultsFile, in_cheap_order, read_results, run, spread
 from bot.cli.evaluate_suite import LoadedSuite, load_suite
 from bot.cli.running import settings_with
+from bot.cli.writer import PAGED_DEADLINE_S, START_DEADLINE_S, built_engine, model_file
 from bot.settings import Settings
 from content.model import Library
 from engines.base import Engine, EngineDown
@@ -38,7 +39,7 @@ from tutor.retrieval import Retriever
 from tutor.store.vectors import VectorIndex
 
 LEAK: Final = "leak"  # the suite that is generated from the library
-ENGINES: Final = ("auto", "quoting", "llamacpp", "server", *HOSTILE)
+ENGINES: Final = ("auto", "quoting", "llamacpp", "paged", "server", *HOSTILE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,10 +204,10 @@ async def written_by(engine: Engine, settings: Settings) -> Engine:
     """The engine that is to be measured: of a switching one the model itself, for its stand-in is another engine."""
     if not isinstance(engine, SwitchingEngine):
         return engine
-    if model_file(settings) is None:
+    if settings.engine == "auto" and model_file(settings) is None:
         return engine.first
-    if not await engine.switched(START_DEADLINE_S):
-        raise EngineDown("llamacpp", f"not ready after {START_DEADLINE_S:.0f} s", "See studyhall engine doctor")
+    if not await engine.switched(PAGED_DEADLINE_S if settings.engine == "paged" else START_DEADLINE_S):
+        raise EngineDown(settings.engine, f"not ready: {(await engine.health()).detail}", "See studyhall engine doctor")
     assert engine.then is not None, "it has switched"
     return engine.then
 

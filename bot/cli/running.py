@@ -19,7 +19,7 @@ log = logging.getLogger("studyhall")
 
 @click.command()
 @click.option("--content", "content", multiple=True, type=click.Path(path_type=Path), help="A folder of quizzes and guides; repeatable.")
-@click.option("--engine", type=click.Choice(["auto", "quoting", "llamacpp", "server"]), help="Who writes answers.")
+@click.option("--engine", type=click.Choice(["auto", "quoting", "llamacpp", "paged", "server"]), help="Who writes answers.")
 def run(content: tuple[Path, ...], engine: str | None) -> None:
     """Run the bot on Discord; the token comes from DISCORD_TOKEN."""
     settings = settings_with(content, engine)

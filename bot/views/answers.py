@@ -163,10 +163,11 @@ def body(client: StudyhallClient, reply: TutorReply, language: str) -> str:
         # sentences in a row from one section carry its number once, after the last of them
         ends = following is None or following.citations != sentence.citations or not reply.complete
         marks = " ".join(linked(client, citation, f"[{numbers[citation]}]") for citation in sentence.citations) if ends else ""
-        quoted = reply.kind is Kind.QUOTE
+        quoted = reply.kind is Kind.QUOTE or sentence.quoted
         shown = sentence.text if sentence.text.startswith("```") else safe(sentence.text)
-        lines.append((f"> {shown} {marks}" if quoted and "\n" not in shown else f"{shown} {marks}").rstrip())
-    joined = "\n".join(lines) if reply.kind is Kind.QUOTE else " ".join(lines)
+        line = f"> {shown} {marks}" if quoted and "\n" not in shown else f"{shown} {marks}"
+        lines.append(("\n" if sentence.quoted else "") + line.rstrip())
+    joined = "\n".join(lines) if reply.kind is Kind.QUOTE else " ".join(lines).replace(" \n", "\n")
     if reply.kind is not Kind.QUOTE:
         return joined
     other = reply.language.partition("-")[0] != language.partition("-")[0]

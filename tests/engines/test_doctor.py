@@ -32,6 +32,7 @@ LAPTOP = Machine(
 )
 H200 = Gpu("NVIDIA H200", 143_771 << 20, "570.1", (9, 0))
 SERVER = replace(LAPTOP, gpus=(H200,), gpu_problem="")
+GPU_MODULES = frozenset({"torch", "transformers"})
 
 
 def said(machine: Machine, engine: str) -> str:
@@ -62,6 +63,10 @@ def test_a_laptop_runs_the_embedded_engine_and_a_bare_one_quotes() -> None:
         (replace(SERVER, port_free=False), "trtllm", "port 8000 is taken"),
         (replace(SERVER, gpus=(replace(H200, memory_bytes=2 * GIB),)), "trtllm", "too small for every model"),
         (SERVER, "vllm", "not installed beside the bot"),
+        (LAPTOP, "paged", "no usable NVIDIA GPU"),
+        (SERVER, "paged", "torch and transformers cannot be imported. pip install 'studyhall[gpu]'"),
+        (replace(SERVER, gpus=(replace(H200, name="T4", compute=(7, 5)),)), "paged", "T4 has compute capability 7.5, 8.0 is needed"),
+        (replace(SERVER, modules=GPU_MODULES, gpus=(replace(H200, memory_bytes=2 * GIB),)), "paged", "too small for every model"),
         (replace(LAPTOP, modules=frozenset[str]()), "llamacpp", "pip install 'studyhall[local]'"),
         (replace(LAPTOP, memory_bytes=GIB), "llamacpp", "1.0 GiB of memory are free, about 3 are needed"),
         (replace(LAPTOP, weights=None, cache_free_bytes=GIB), "llamacpp", "1.0 GiB free"),
@@ -79,6 +84,12 @@ def test_missing_weights_are_no_obstacle_where_they_can_be_fetched() -> None:
     assert said(replace(LAPTOP, weights=None), "llamacpp").startswith("yes: only the weights are missing")
 
 
+def test_a_gpu_with_the_libraries_can_run_paged_and_is_told_how() -> None:
+    answer = said(replace(SERVER, modules=GPU_MODULES), "paged")
+    assert answer.startswith("yes: NVIDIA H200: qwen3-4b-instruct-2507 would fit")
+    assert "Set engine: paged" in answer
+
+
 def test_installed_trtllm_serve_needs_no_container() -> None:
     assert said(replace(SERVER, trtllm_command=True, docker=False), "trtllm").startswith("yes")
 
@@ -93,7 +104,7 @@ def test_lines_of_nvidia_smi_are_read_and_nonsense_is_skipped() -> None:
 
 def test_asking_this_machine_gives_an_answer_for_every_engine(tmp_path: Path) -> None:
     found = diagnose(port=0, cache_dir=tmp_path)
-    assert {finding.engine for finding in found.findings} == {"trtllm", "vllm", "llamacpp", "quoting"}
+    assert {finding.engine for finding in found.findings} == {"trtllm", "vllm", "paged", "llamacpp", "quoting"}
     assert found.best.ok
     assert f"Best here: {found.best.engine}." in found.text()
     assert json.loads(json.dumps(found.as_dict()))["best"] == found.best.engine

@@ -190,9 +190,9 @@ async def test_a_prompt_that_a_dying_server_may_have_seen_is_not_sent_again() ->
     await server.wait_closed()
 
 
-async def test_a_refused_connection_is_tried_once_more(unused_tcp_port_like: int) -> None:
+async def test_a_refused_connection_is_tried_once_more(free_port: int) -> None:
     tries = 0
-    engine = OpenAIEngine(Server(f"http://127.0.0.1:{unused_tcp_port_like}/v1", "small"))
+    engine = OpenAIEngine(Server(f"http://127.0.0.1:{free_port}/v1", "small"))
     create = engine._create
 
     async def counted(*given: Any) -> Any:
@@ -206,16 +206,6 @@ async def test_a_refused_connection_is_tried_once_more(unused_tcp_port_like: int
     assert tries == 2
     assert raised.value.retryable
     await engine.aclose()
-
-
-@pytest.fixture
-def unused_tcp_port_like() -> int:
-    """A port that was free a moment ago."""
-    import socket
-
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 async def test_a_server_that_accepts_and_says_nothing_ends_at_the_deadline() -> None:

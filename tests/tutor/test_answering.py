@@ -369,3 +369,21 @@ async def test_a_quiz_question_asked_in_its_own_words_is_answered_from_the_secti
     locked = await final(made, "Match each keeper with his lamp.", locks=(Lock(quiz, quiz.questions[0]),))
     assert locked.reason is Reason.LOCKED
     await made.aclose()
+
+
+async def test_a_models_answer_stands_beside_the_guides_own_sentence_unless_it_says_the_same() -> None:
+    script = [["The outer gate was built in 1911 [S1]."], ["The outer gate weighs 48 tons and was built in 1911 [S1]."]]
+    async with answering(ScriptedEngine(script)) as made:
+        reply = await final(made, "How many tons does the outer gate weigh?")
+        assert [(sentence.text, sentence.quoted) for sentence in reply.sentences] == [
+            ("The outer gate was built in 1911", False),  # true, and no answer: the check of words cannot tell
+            ("It weighs 48 tons and was built in 1911.", True),
+        ]
+        assert reply.kind is Kind.ANSWER
+        reply = await final(made, "How many tons does the outer gate weigh?")
+        assert [sentence.quoted for sentence in reply.sentences] == [False]
+
+
+@pytest.mark.parametrize("echo", ["Yes, a pilot boards the gate.", "The pilot boards the gate", "So a pilot boards at the gate?"])
+def test_the_question_said_back_is_no_answer(echo: str) -> None:
+    assert verified(Claim(echo, ("S2",)), EVIDENCE, "Is it true that a pilot boards at the outer gate?") is None
