@@ -89,9 +89,28 @@ class Catalogue:
         found = (self.cards[name].gguf for name in self.embedded)
         return tuple(model for model in found if model is not None)
 
+    def named(self, name: str) -> Card | None:
+        """The card under any name that a server or a folder gives its model; None for one that is not here.
+
+        Beside the id and the repository: a folder named like the repository, a file of weights, Ollama's `family:size`. The same
+        last part under another owner is another model.
+        """
+        wanted = name.casefold().rstrip("/")
+        last = wanted.rpartition("/")[2]
+        of_a_hub = wanted.count("/") == 1 and not wanted.startswith(("/", ".", "~"))
+        for card in self.cards.values():
+            repo, file = card.repo.casefold(), card.gguf.file.casefold() if card.gguf else None
+            if wanted.replace(":", "-") in (card.id.casefold(), repo) or last == file:
+                return card
+            if last == repo.rpartition("/")[2] and not of_a_hub:
+                return card
+        return None
+
     def card_of_file(self, path: Path) -> Card | None:
-        """The card whose weights have this file's name; None for weights the operator brought."""
-        return next((card for card in self.cards.values() if card.gguf is not None and card.gguf.file == path.name), None)
+        """The card of a file or folder of weights, by its name; in the hub's own cache, by the folder above. None for any other."""
+        parts = path.expanduser().absolute().parts
+        cached = [part.removeprefix("models--").replace("--", "/") for part in parts if part.startswith("models--")]
+        return self.named(cached[-1] if cached else parts[-1])
 
 
 @cache

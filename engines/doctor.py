@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from engines.capacity import GIB, DoesNotFit, capacity
+from engines.capacity import ACTIVATION_BYTES, CONTEXT_BYTES, GIB, DoesNotFit, capacity
 from engines.catalogue import catalogue
 from engines.trtllm import CONTAINER
 from engines.weights import SPARE, default_folder, locate
@@ -34,6 +34,13 @@ COMPUTE: Final = {
     "paged": (8, 0),  # for the fast kernels; older GPUs run it slowly, for trying things
 }
 PAGED_MODULES: Final = ("torch", "transformers")
+TORCH_LIMIT_S: Final = 60.0  # to import it from a cold disk; asked in a process of its own, which gives the memory back
+ASK_TORCH: Final = """
+import json, torch
+there = torch.cuda.is_available()
+free = torch.cuda.mem_get_info()[0] if there else 0
+print(json.dumps({"built_for": torch.version.cuda or "", "device": torch.cuda.get_device_name() if there else "", "free_bytes": free}))
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +49,15 @@ class Gpu:
     memory_bytes: int
     driver: str
     compute: tuple[int, int]  # (8, 0) is an A100, (9, 0) an H100 or H200
+
+
+@dataclass(frozen=True, slots=True)
+class Torch:
+    """What the installed PyTorch says for itself: the driver may list a GPU that it cannot use."""
+
+    built_for: str  # the version of CUDA; empty: it has none
+    device: str  # the GPU it would use; empty: it sees none
+    free_bytes: int  # of that GPU, now
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +81,11 @@ class Machine:
     trtllm_command: bool
     port_free: bool
     port: int
+    torch: Torch | None = None
+    torch_problem: str = ""  # why it could not be asked
+    own: Path | None = None  # the model path of the settings
+    own_bytes: int | None = None  # its weights as a GPU holds them, in 16 bits
+    own_problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +111,7 @@ class Diagnosis:
         """For --json."""
         machine = asdict(self.machine)
         machine["weights"] = str(self.machine.weights) if self.machine.weights else None
+        machine["own"] = str(self.machine.own) if self.machine.own else None
         machine["cpu_flags"] = sorted(self.machine.cpu_flags or ())
         machine["modules"] = sorted(self.machine.modules)
         return {"best": self.best.engine, "engines": [asdict(finding) for finding in self.findings], "machine": machine}
@@ -109,7 +131,7 @@ class Diagnosis:
 
 
 def diagnose(*, port: int = 8_000, cache_dir: Path | None = None, own: Path | None = None) -> Diagnosis:
-    """Look and judge. Blocks for up to half a minute where programs hang."""
+    """Look and judge. Blocks for some seconds where PyTorch is installed, and up to a minute and a half where programs hang."""
     machine = looked(port=port, cache_dir=cache_dir, own=own)
     return Diagnosis(machine, examined(machine))
 
@@ -176,7 +198,18 @@ def _paged(machine: Machine) -> Finding:
     missing = [name for name in PAGED_MODULES if name not in machine.modules]
     if missing:
         return Finding("paged", False, f"{' and '.join(missing)} cannot be imported", "pip install 'studyhall[gpu]'")
+    if machine.torch_problem:
+        return Finding("paged", False, f"PyTorch cannot be used: {machine.torch_problem}", "Install it anew: pip install 'studyhall[gpu]'")
+    if machine.torch is not None and not machine.torch.built_for:
+        return Finding("paged", False, "this PyTorch was built without CUDA", "Install the build of PyTorch for your driver's CUDA")
+    if machine.torch is not None and not machine.torch.device:
+        why = f"the driver lists a GPU, but PyTorch for CUDA {machine.torch.built_for} sees none"
+        return Finding("paged", False, why, "Look at CUDA_VISIBLE_DEVICES; an old driver needs an older PyTorch, or an update")
+    if machine.own_problem:
+        return Finding("paged", False, machine.own_problem, "Correct the model path in the settings")
     gpu = max(machine.gpus, key=lambda gpu: gpu.memory_bytes)
+    if machine.own is not None and machine.own_bytes is not None:
+        return _paged_with(machine, machine.own, machine.own_bytes, gpu)
     models = catalogue()
     for name in models.server:
         with suppress(DoesNotFit):
@@ -184,6 +217,20 @@ def _paged(machine: Machine) -> Finding:
             why = f"{gpu.name}: {name} would fit, for about {room.learners} learners at once (computed, not measured)"
             return Finding("paged", True, why, "Set engine: paged, and model_path to a model folder or a GGUF file")
     return Finding("paged", False, f"{gpu.name} is too small for every model of the catalogue", "Use the embedded engine")
+
+
+def _paged_with(machine: Machine, own: Path, weights: int, gpu: Gpu) -> Finding:
+    """The model of the settings against the GPU's memory; what learners need beside it is small against the weights."""
+    free = machine.torch.free_bytes if machine.torch else gpu.memory_bytes
+    needed = weights + CONTEXT_BYTES + ACTIVATION_BYTES
+    sizes = f"{own.name} needs about {needed / GIB:.1f} GiB before the first learner"
+    if needed >= gpu.memory_bytes:
+        why = f"{sizes}, {gpu.name} has {gpu.memory_bytes / GIB:.1f}"
+        return Finding("paged", False, why, "Use a smaller model (engine plan has the sums), or a larger GPU")
+    if needed >= free:
+        why = f"{sizes}, {free / GIB:.1f} GiB of {gpu.name} are free"
+        return Finding("paged", False, why, "Stop what else uses the GPU (nvidia-smi shows it), or use a smaller model")
+    return Finding("paged", True, f"{gpu.name}: {sizes}, which leaves {(free - needed) / GIB:.1f} for the cache", "Set engine: paged")
 
 
 def _llamacpp(machine: Machine) -> Finding:
@@ -212,12 +259,14 @@ def looked(*, port: int = 8_000, cache_dir: Path | None = None, own: Path | None
     folder = cache_dir or default_folder()
     weights, weights_problem = None, ""
     try:
-        weights = locate(catalogue().embedded_models(), folder, own)
+        weights = locate(catalogue().embedded_models(), folder, None if own is not None and own.expanduser().is_dir() else own)
     except Exception as error:  # noqa: BLE001 - whatever is wrong with a path is a finding, not a failure
         weights_problem = str(error)
-    gpus, gpu_problem = _gpus()
+    gpus, gpu_problem = found_gpus()
     docker, docker_problem, nvidia = _docker()
+    own_bytes, own_problem = _own(own) if own is not None else (None, "")
     modules = frozenset(name for name in ("xllamacpp", "vllm", *PAGED_MODULES) if importlib.util.find_spec(name))
+    torch, torch_problem = _torch() if "torch" in modules else (None, "")
     return Machine(
         system=platform.system(),
         python=(sys.version_info.major, sys.version_info.minor),
@@ -236,6 +285,11 @@ def looked(*, port: int = 8_000, cache_dir: Path | None = None, own: Path | None
         trtllm_command=shutil.which("trtllm-serve") is not None,
         port_free=_port_free(port),
         port=port,
+        torch=torch,
+        torch_problem=torch_problem,
+        own=own,
+        own_bytes=own_bytes,
+        own_problem=own_problem,
     )
 
 
@@ -250,7 +304,8 @@ def parsed_gpus(text: str) -> tuple[Gpu, ...]:
     return tuple(found)
 
 
-def _gpus() -> tuple[tuple[Gpu, ...], str]:
+def found_gpus() -> tuple[tuple[Gpu, ...], str]:
+    """The GPUs that the driver lists, or why there is none. Blocks for up to LIMIT_S."""
     query = "--query-gpu=name,memory.total,driver_version,compute_cap"
     said, problem = _asked(["nvidia-smi", query, "--format=csv,noheader,nounits"])
     if problem:
@@ -269,19 +324,51 @@ def _docker() -> tuple[bool, str, bool]:
         return True, "", False
 
 
-def _asked(command: Sequence[str]) -> tuple[str, str]:
-    """What a program says, or why it says nothing."""
-    if shutil.which(command[0]) is None:
-        return "", f"{command[0]} is not installed"
+def _torch() -> tuple[Torch | None, str]:
+    said, problem = _asked([sys.executable, "-c", ASK_TORCH], "PyTorch", TORCH_LIMIT_S)
+    if problem:
+        return None, problem
+    return parsed_torch(said)
+
+
+def parsed_torch(text: str) -> tuple[Torch | None, str]:
+    """What ASK_TORCH prints last; a library may have printed before it."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S, check=False)
-    except subprocess.TimeoutExpired:
-        return "", f"{command[0]} does not answer within {LIMIT_S:.0f} s"
+        found: dict[str, Any] = json.loads(text.strip().splitlines()[-1])
+        return Torch(str(found["built_for"]), str(found["device"]), int(found["free_bytes"])), ""
+    except (ValueError, IndexError, KeyError, TypeError):
+        return None, f"it said {text.strip()[-80:]!r}"
+
+
+def _own(path: Path) -> tuple[int | None, str]:
+    """The 16-bit size of the operator's weights, where that can be known, and what is wrong with the path."""
+    card = catalogue().card_of_file(path)
+    path = path.expanduser()
+    try:
+        if path.is_file():  # GGUF: how many bits a weight has in it is not known from outside
+            return (card.weight_bytes if card else None), ""
+        files = [file for kind in ("*.safetensors", "*.bin") for file in path.glob(kind)]
+        if not path.is_dir() or not files:
+            return None, f"{path} holds no weights" if path.is_dir() else f"{path} does not exist"
+        return sum(file.stat().st_size for file in files if file.suffix == files[0].suffix), ""
     except OSError as error:
-        return "", f"{command[0]} cannot be run ({error.strerror})"
+        return None, f"{path} cannot be read ({error.strerror})"
+
+
+def _asked(command: Sequence[str], name: str = "", limit_s: float = LIMIT_S) -> tuple[str, str]:
+    """What a program says, or why it says nothing."""
+    name = name or command[0]
+    if shutil.which(command[0]) is None:
+        return "", f"{name} is not installed"
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=limit_s, check=False)
+    except subprocess.TimeoutExpired:
+        return "", f"{name} does not answer within {limit_s:.0f} s"
+    except OSError as error:
+        return "", f"{name} cannot be run ({error.strerror})"
     if done.returncode != 0:
         lines = (done.stderr or done.stdout).strip().splitlines() or ["no reason given"]
-        return "", f"{command[0]}: {lines[-1][:160]}"
+        return "", f"{name}: {lines[-1][:160]}"
     return done.stdout, ""
 
 

@@ -38,6 +38,7 @@ from tutor.store.vectors import VectorIndex
 
 log = logging.getLogger("studyhall")
 
+NO_ANSWER: Final = "the model does not answer"
 FEATURES: Final[tuple[Feature, ...]] = (quiz.register, ask.register, guide.register, interview.register, privacy.register, help_.register)
 
 
@@ -95,15 +96,14 @@ async def answering_for(
 
 
 @asynccontextmanager
-async def tutor_for(settings: Settings, *, on_change: OnEngine | None = None) -> AsyncGenerator[tuple[Tutor, LiveRounds, Drafts], None]:
+async def tutor_for(
+    settings: Settings, *, on_change: OnEngine | None = None, metrics: Metrics | None = None
+) -> AsyncGenerator[tuple[Tutor, LiveRounds, Drafts], None]:
     """What happens alone, in live rounds, and with what a guild brings itself: over one library and one database."""
     library = loaded_library(settings.content, shipped=settings.shipped_library)
     async with AsyncExitStack() as stack:
         database = await Database.open(settings.database)
         stack.push_async_callback(database.close)
-        metrics = Metrics() if settings.metrics_port else None
-        if metrics and settings.metrics_port:
-            stack.push_async_callback(asyncio.to_thread, metrics_served(metrics, settings.metrics_port))
         answering = await stack.enter_async_context(answering_for(library, settings, on_change=on_change, metrics=metrics))
         drafts = Drafts(library, store=DraftStore(database), banks=banks, answering=answering, new_id=_new_id)
         for line in await drafts.load(now=datetime.now(UTC)):
@@ -120,6 +120,20 @@ async def tutor_for(settings: Settings, *, on_change: OnEngine | None = None) ->
         tutor.further_locks.append(rounds.locks)
         tutor.further_forgetting += [rounds.forget, drafts.forget]
         yield tutor, rounds, drafts
+
+
+@asynccontextmanager
+async def metrics_of(settings: Settings) -> AsyncGenerator[Metrics | None, None]:
+    """The figures on their port, where one is set. Only for the bot: a `studyhall report` beside it must not want the port as well."""
+    if settings.metrics_port is None:
+        yield None
+        return
+    metrics = Metrics()
+    close = metrics_served(metrics, settings.metrics_port)
+    try:
+        yield metrics
+    finally:
+        await asyncio.to_thread(close)
 
 
 def metrics_served(metrics: Metrics, port: int) -> Callable[[], None]:
@@ -145,7 +159,7 @@ async def client_for(settings: Settings) -> AsyncGenerator[StudyhallClient, None
             client.announce(announced[0])
 
     clients: list[StudyhallClient] = []
-    async with tutor_for(settings, on_change=announce) as (tutor, rounds, drafts):
+    async with metrics_of(settings) as metrics, tutor_for(settings, on_change=announce, metrics=metrics) as (tutor, rounds, drafts):
         features = (*FEATURES, live.feature(rounds, role=settings.live_role), content.feature(drafts))
         async with StudyhallClient(tutor, features, guide_url=settings.guide_url) as client:
             clients.append(client)
@@ -154,6 +168,11 @@ async def client_for(settings: Settings) -> AsyncGenerator[StudyhallClient, None
 
 
 def status_line(traits: Traits, reason: str) -> str:
-    """What the presence says, at most 128 characters of it."""
+    """What the presence says, at most 128 characters of it.
+
+    Every member of a guild reads it, so a reason that holds an address or a path stays in the log.
+    """
+    if "/" in reason or "\\" in reason:
+        reason = NO_ANSWER
     writes = f"answers by {traits.model}" if traits.model else "quoting the guide"
     return f"{writes} · {reason}" if reason and not traits.model else writes

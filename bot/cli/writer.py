@@ -9,6 +9,7 @@ Errors: `SettingsError`, one line, for settings that can never work on this mach
 from __future__ import annotations
 
 import importlib.util
+import logging
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -18,11 +19,13 @@ from bot.settings import Settings, SettingsError
 from engines import weights
 from engines.admission import AdmittedEngine, Limits, Observation, Position
 from engines.base import Engine, EngineDown, Traits
-from engines.catalogue import CatalogueError, catalogue
+from engines.catalogue import catalogue
 from engines.llamacpp import launched
 from engines.openai_http import ALSO, WEIGHING, Flavour, OpenAIEngine, Server
 from engines.quoting import QuotingEngine
 from engines.switching import SwitchingEngine
+
+log = logging.getLogger("studyhall")
 
 START_DEADLINE_S: Final = 120.0  # for the embedded model to load its weights
 PAGED_DEADLINE_S: Final = 600.0  # a GGUF file is unpacked once, which takes minutes
@@ -62,7 +65,13 @@ def built_engine(
         from engines.paged import PagedEngine
         from engines.paged_batcher import Settings as Batching
 
-        engine = PagedEngine(path, settings=Batching(running=settings.server_running, context_tokens=settings.server_context))
+        card = catalogue().card_of_file(path)
+        batching = Batching(
+            running=settings.server_running,
+            context_tokens=settings.server_context,
+            thinking=card is not None and card.thinking,
+        )
+        engine = PagedEngine(path, settings=batching)
         try:
             await engine.start(PAGED_DEADLINE_S)
         except BaseException:
@@ -85,10 +94,13 @@ def built_engine(
             if not settings.server_model:
                 raise SettingsError("settings: server_model is empty. Name the model that the server at server_url serves.")
             address = settings.server_url
+            for line in doubts(settings):
+                log.warning("%s", line)
             return SwitchingEngine(QuotingEngine(), served, lambda: address, on_change=on_change, longest_pause_s=SERVER_PAUSE_S)
         case "paged":
             source = paged_source(settings)
-            return SwitchingEngine(QuotingEngine(), paged, lambda: source, on_change=on_change)
+            # a GPU computes a new guide in a fraction of a second: nobody needs a quote meanwhile
+            return SwitchingEngine(QuotingEngine(), paged, lambda: source, on_change=on_change, quote_when_cold=False)
         case "llamacpp" if model_file(settings) is None:
             raise SettingsError("settings: engine is llamacpp, but there are no weights. Get them with: studyhall model fetch")
         case _:
@@ -102,15 +114,17 @@ def paged_source(settings: Settings) -> Path:
         raise SettingsError(f"settings: engine is paged, but {missing[0]} is not installed. Install it with: pip install 'studyhall[gpu]'")
     if settings.model_path is None:
         raise SettingsError("settings: engine is paged, but model_path is empty. Name a folder that transformers can load, or a GGUF file.")
-    if not settings.model_path.exists():
-        raise SettingsError(f"settings: model_path: {settings.model_path} does not exist. Name a model folder, or a GGUF file.")
-    return settings.model_path
+    source = settings.model_path.expanduser()
+    if not source.exists():
+        raise SettingsError(f"settings: model_path: {source} does not exist. Name a model folder, or a GGUF file.")
+    return source
 
 
 def server_of(settings: Settings) -> Server:
     """The server of the settings; a thinking model is told not to think, where the catalogue knows it."""
     flavour = Flavour(settings.server_flavour)
-    thinking = _card_says(settings.server_model, "thinking") is True
+    card = catalogue().named(settings.server_model)
+    thinking = card is not None and card.thinking
     return Server(settings.server_url, settings.server_model, flavour, thinking=thinking, grammar=settings.server_grammar)
 
 
@@ -118,16 +132,21 @@ def served_traits(settings: Settings) -> Traits:
     """What the model on the server can do, as far as the catalogue knows it; an unknown one may write any language and is not probed."""
     room = settings.server_context
     traits = Traits("server", settings.server_model, context_tokens=room, max_tokens=settings.server_tokens, whole_guide=True)
-    try:
-        card = catalogue().card(settings.server_model)
-    except CatalogueError:
+    card = catalogue().named(settings.server_model)
+    if card is None:
         return traits
     weighs = ALSO[Flavour(settings.server_flavour)] >= WEIGHING
     return replace(traits, languages=card.languages, answerable_from=card.answerable_from if weighs else {})
 
 
-def _card_says(model: str, what: str) -> object:
-    try:
-        return getattr(catalogue().card(model), what)
-    except CatalogueError:
-        return None
+def doubts(settings: Settings) -> list[str]:
+    """What an operator of the engine `server` should know of its model; said once, at the start."""
+    card = catalogue().named(settings.server_model)
+    if card is None:
+        return [
+            f"server_model {settings.server_model!r} is not in the catalogue: answers are shown in every language, and a thinking model is "
+            "not told not to think. Name it as its hub repository, or add it to engines/models.yaml."
+        ]
+    if card.thinking and Flavour(settings.server_flavour) is Flavour.GENERIC:
+        return [f"{card.id} thinks before it writes, and server_flavour generic has no way to turn that off. Set the server's own flavour."]
+    return []

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bot.cli import writer
-from bot.cli.compose import answering_for, metrics_served, status_line
+from bot.cli.compose import answering_for, metrics_of, metrics_served, status_line, tutor_for
 from bot.settings import Settings, SettingsError
 from content.load import SHIPPED, load_library
 from engines import switching
@@ -62,7 +62,7 @@ async def test_a_server_that_goes_away_leaves_quotes_that_say_so_and_answers_aga
         reply = await asked(answering)
         assert (reply.kind, reply.engine) == (Kind.ANSWER, "server")
         double.crashed = True
-        assert (await until("503")).startswith("quoting the guide")
+        assert await until("the model does not answer") == "quoting the guide · the model does not answer"
         assert (await asked(answering)).kind is Kind.QUOTE
         double.crashed = False
         await until("answers by qwen3-4b-instruct-2507")
@@ -85,6 +85,9 @@ async def test_what_the_catalogue_knows_of_a_served_model_is_used(double: Double
     assert known.whole_guide
     blunt = writer.served_traits(settings(double, server_model="qwen2.5-coder-1.5b-instruct", server_flavour="trtllm"))
     assert blunt.answerable_from == {}, "that server is never asked to list words"
+    assert writer.doubts(settings(double, server_model="Qwen/Qwen2.5-Coder-1.5B-Instruct")) == []
+    assert "is not in the catalogue" in writer.doubts(settings(double, server_model="my-own"))[0]
+    assert "thinks before it writes" in writer.doubts(settings(double, server_model="qwen3:1.7b", server_flavour="generic"))[0]
     unknown = writer.served_traits(settings(double, server_model="my-own"))
     assert (unknown.languages, unknown.answerable_from) == (None, {})
     assert writer.server_of(settings(double, server_model="qwen3-1.7b")).thinking
@@ -111,6 +114,27 @@ async def test_the_figures_of_a_question_are_on_the_metrics_port(double: Double,
     assert "studyhall_questions_waiting 0.0" in page
 
 
+def test_the_presence_names_no_address_and_no_path() -> None:
+    quoting = Traits("quoting")
+    assert status_line(quoting, "http://10.0.0.7:8000/v1 answers 503") == "quoting the guide · the model does not answer"
+    assert status_line(quoting, r"C:\models\x cannot be used") == "quoting the guide · the model does not answer"
+    assert status_line(quoting, "starts a model from tutor.gguf") == "quoting the guide · starts a model from tutor.gguf"
+    assert status_line(Traits("server", model="Qwen/Qwen3-1.7B"), "answers from now on") == "answers by Qwen/Qwen3-1.7B"
+
+
+async def test_a_report_beside_the_bot_does_not_want_its_metrics_port(tmp_path: Path, free_port: int) -> None:
+    wanted = Settings(database=tmp_path / "x.db", engine="quoting", embeddings=False, metrics_port=free_port)
+    async with metrics_of(wanted) as metrics:
+        assert metrics is not None
+        async with tutor_for(wanted) as (tutor, _, _):
+            assert tutor.answering.engine.traits.name == "quoting"
+        with pytest.raises(SettingsError, match="metrics_port"):
+            async with metrics_of(wanted):
+                pass
+    async with metrics_of(wanted) as again:
+        assert again is not None, "the port was given back"
+
+
 def test_paged_says_what_it_lacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(writer.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(SettingsError, match=r"torch is not installed.*studyhall\[gpu\]"):
@@ -125,20 +149,26 @@ def test_paged_says_what_it_lacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 async def test_paged_quotes_until_the_model_is_loaded_and_while_it_cannot_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from engines import paged
     from engines.base import EngineDown
+    from engines.paged_batcher import Settings as Batching
     from engines.scripted import ScriptedEngine
 
+    (tmp_path / "Qwen3-1.7B").mkdir()
     loaded = asyncio.Event()
 
     class Loading(ScriptedEngine):
-        def __init__(self, source: Path, *, settings: object) -> None:
+        def __init__(self, source: Path, *, settings: Batching) -> None:
+            assert settings.thinking, "the folder's name says which model it is, and that one has a switch to turn off"
             super().__init__(lambda _: ["".join(ANSWER)], traits=Traits("paged", model=source.name))
 
         async def start(self, deadline_s: float) -> None:
             await loaded.wait()
 
+        def is_warm(self, prompt: object) -> bool:
+            return False  # a new guide
+
     monkeypatch.setattr(writer.importlib.util, "find_spec", lambda name: object())
     monkeypatch.setattr(paged, "PagedEngine", Loading)
-    wanted = Settings(engine="paged", model_path=tmp_path, embeddings=False)
+    wanted = Settings(engine="paged", model_path=tmp_path / "Qwen3-1.7B", embeddings=False)
     async with answering_for(load_library([SHIPPED]).library, wanted) as answering:
         assert (await asked(answering)).kind is Kind.QUOTE
         loaded.set()

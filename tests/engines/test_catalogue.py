@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from engines.catalogue import TABLE, CatalogueError, catalogue, parsed
@@ -53,3 +55,30 @@ def test_a_damaged_table_is_refused_with_its_place(old: str, new: str, said: str
     assert old in text
     with pytest.raises(CatalogueError, match=said):
         parsed(text.replace(old, new, 1))
+
+
+@pytest.mark.parametrize(
+    ("name", "model"),
+    [
+        ("Qwen/Qwen3-1.7B", "qwen3-1.7b"),
+        ("qwen3:1.7b", "qwen3-1.7b"),
+        ("Qwen3-1.7B", "qwen3-1.7b"),
+        ("/models/Qwen3-1.7B/", "qwen3-1.7b"),
+        ("./Qwen3-1.7B", "qwen3-1.7b"),
+        ("models/qwen2.5-1.5b-instruct-q4_k_m.gguf", "qwen2.5-1.5b-instruct"),
+        ("somebody/Qwen3-1.7B", None),
+        ("qwen3", None),
+        ("", None),
+    ],
+)
+def test_a_model_is_known_by_the_names_that_servers_and_folders_give_it(name: str, model: str | None) -> None:
+    card = catalogue().named(name)
+    assert (card.id if card else None) == model
+
+
+def test_weights_in_the_hubs_own_cache_are_known_by_the_folder_above() -> None:
+    snapshot = Path("/home/x/.cache/huggingface/hub/models--Qwen--Qwen3-0.6B/snapshots/0123abcd")
+    card = catalogue().card_of_file(snapshot)
+    assert card is not None
+    assert card.id == "qwen3-0.6b"
+    assert catalogue().card_of_file(Path("/models/of-my-own")) is None

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from engines.capacity import GIB
-from engines.doctor import Diagnosis, Gpu, Machine, diagnose, examined, parsed_gpus
+from engines.doctor import Diagnosis, Gpu, Machine, Torch, diagnose, examined, looked, parsed_gpus, parsed_torch
 
 LAPTOP = Machine(
     system="Linux",
@@ -33,6 +33,9 @@ LAPTOP = Machine(
 H200 = Gpu("NVIDIA H200", 143_771 << 20, "570.1", (9, 0))
 SERVER = replace(LAPTOP, gpus=(H200,), gpu_problem="")
 GPU_MODULES = frozenset({"torch", "transformers"})
+TORCH = Torch("12.9", "NVIDIA H200", 139 * GIB)
+PAGED = replace(SERVER, modules=GPU_MODULES, torch=TORCH)
+OWN = replace(PAGED, own=Path("/models/tutor"), own_bytes=3 * GIB)
 
 
 def said(machine: Machine, engine: str) -> str:
@@ -67,6 +70,12 @@ def test_a_laptop_runs_the_embedded_engine_and_a_bare_one_quotes() -> None:
         (SERVER, "paged", "torch and transformers cannot be imported. pip install 'studyhall[gpu]'"),
         (replace(SERVER, gpus=(replace(H200, name="T4", compute=(7, 5)),)), "paged", "T4 has compute capability 7.5, 8.0 is needed"),
         (replace(SERVER, modules=GPU_MODULES, gpus=(replace(H200, memory_bytes=2 * GIB),)), "paged", "too small for every model"),
+        (replace(PAGED, torch=replace(TORCH, built_for="", device="")), "paged", "built without CUDA"),
+        (replace(PAGED, torch=replace(TORCH, device="")), "paged", "PyTorch for CUDA 12.9 sees none. Look at CUDA_VISIBLE_DEVICES"),
+        (replace(PAGED, torch=None, torch_problem="PyTorch: libcudart is missing"), "paged", "PyTorch cannot be used: PyTorch: libcudart"),
+        (replace(PAGED, own_problem="/models/x does not exist"), "paged", "/models/x does not exist. Correct the model path"),
+        (replace(OWN, own_bytes=200 * GIB), "paged", "tutor needs about 202.0 GiB before the first learner, NVIDIA H200 has 140.4"),
+        (replace(OWN, torch=replace(TORCH, free_bytes=4 * GIB)), "paged", "4.0 GiB of NVIDIA H200 are free. Stop what else uses the GPU"),
         (replace(LAPTOP, modules=frozenset[str]()), "llamacpp", "pip install 'studyhall[local]'"),
         (replace(LAPTOP, memory_bytes=GIB), "llamacpp", "1.0 GiB of memory are free, about 3 are needed"),
         (replace(LAPTOP, weights=None, cache_free_bytes=GIB), "llamacpp", "1.0 GiB free"),
@@ -88,6 +97,29 @@ def test_a_gpu_with_the_libraries_can_run_paged_and_is_told_how() -> None:
     answer = said(replace(SERVER, modules=GPU_MODULES), "paged")
     assert answer.startswith("yes: NVIDIA H200: qwen3-4b-instruct-2507 would fit")
     assert "Set engine: paged" in answer
+
+
+def test_the_model_of_the_settings_is_weighed_against_the_free_memory() -> None:
+    assert said(OWN, "paged").startswith("yes: NVIDIA H200: tutor needs about 5.0 GiB before the first learner, which leaves 134.0")
+
+
+def test_what_pytorch_says_is_read_from_its_last_line() -> None:
+    said = 'a library greets\n{"built_for": "12.9", "device": "NVIDIA H200", "free_bytes": 5}\n'
+    assert parsed_torch(said) == (Torch("12.9", "NVIDIA H200", 5), "")
+    for nonsense in ("", "hello", "[]", '{"built_for": ""}'):
+        found, problem = parsed_torch(nonsense)
+        assert found is None
+        assert problem.startswith("it said")
+
+
+def test_a_model_folder_in_the_settings_is_for_paged_and_no_fault_of_the_embedded_engine(tmp_path: Path) -> None:
+    folder = tmp_path / "tutor"
+    folder.mkdir()
+    assert looked(port=0, cache_dir=tmp_path, own=folder).own_problem.endswith("tutor holds no weights")
+    for name, size in (("model-1.safetensors", 10), ("model-2.safetensors", 20), ("training.bin", 99)):
+        (folder / name).write_bytes(b"x" * size)
+    found = looked(port=0, cache_dir=tmp_path, own=folder)
+    assert (found.own_bytes, found.own_problem, found.weights_problem) == (30, "", "")
 
 
 def test_installed_trtllm_serve_needs_no_container() -> None:
