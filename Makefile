@@ -7,7 +7,7 @@ CONSTRAINTS := .ci/constraints.txt
 # As many test processes as a laptop has to spare.
 JOBS ?= 2
 
-.PHONY: demo test lint format browser shots clean
+.PHONY: demo test contract-vllm lint format browser shots clean
 
 demo: $(VENV)/.runs
 	$(BIN)/studyhall demo $(DEMO)
@@ -19,6 +19,10 @@ lint: $(VENV)/.develops
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
+
+# The contract on a real vLLM, which is too large for every run: make contract-vllm VLLM_PYTHON=…/bin/python (docs/engines.md).
+contract-vllm: $(VENV)/.develops
+	STUDYHALL_VLLM_PYTHON=$(VLLM_PYTHON) $(BIN)/pytest tests/engines/test_vllm.py
 
 format: $(VENV)/.develops
 	$(BIN)/ruff check --fix .

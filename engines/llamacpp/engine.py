@@ -141,6 +141,11 @@ class LlamaCppEngine:
         key = self.prefixes.key(prompt)
         return key is None or self.prefixes.has(key) or any(slot.prefix == key for slot in self._free)
 
+    def slots_with(self, prompt: Prompt) -> frozenset[int]:
+        """The numbers of the slots that hold this prompt's guide by now; none for one too short to be kept."""
+        key = self.prefixes.key(prompt)
+        return frozenset(slot.number for slot in self._slots if key is not None and slot.prefix == key)
+
     async def stream(
         self, prompt: Prompt, *, max_tokens: int, deadline_s: float, constraint: Constraint | None = None
     ) -> AsyncGenerator[str | Finish, None]:

@@ -51,6 +51,9 @@ class Case:
     die: Callable[[], None] | None = None  # the next reply breaks off after its first piece
     down: Callable[[], None] | None = None  # the server is there no longer
     limit: int | None = None  # characters of a prompt that certainly do not fit
+    says: Callable[[int], str] | None = None  # what a reply of so many tokens certainly says, whatever the prompt
+    talks: bool = False  # writes for long by itself, so that leaving it and its deadline are tried without making it hang
+    exact: bool = True  # writes the same words whatever else it is writing at that moment
     closes: bool = True  # refuses to answer once closed
     many: int = 200  # requests at once
 
@@ -231,7 +234,7 @@ async def llamacpp() -> AsyncIterator[Case]:
     assert path is not None, "the test is skipped before"
     engine = LlamaCppEngine(path, LlamaCases.folder)
     await engine.start(120)
-    yield Case(engine, limit=60_000, many=4)
+    yield Case(engine, limit=60_000, talks=True, exact=False, many=4)
     await engine.aclose()
 
 

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, aclosing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -146,6 +147,22 @@ async def test_a_stored_prefix_is_used_after_a_restart_of_the_server_and_of_the_
     await read(again, prompt("z", LONG))
     assert [entry[0] for entry in stood_in.log()[-3:]] == ["up", "restore", "chat"]
     await again.aclose()
+
+
+async def test_a_reply_that_is_not_left_keeps_its_slot_and_the_next_question_gets_the_guide_in_another(stood_in: StoodIn) -> None:
+    engine = stood_in.engine
+    asked = prompt("x", LONG)
+    assert engine.slots_with(asked) == set()
+    await engine.warm(asked)
+    (first,) = engine.slots_with(asked)
+    replies = engine.stream(asked, max_tokens=1, deadline_s=10)
+    while not isinstance(await anext(replies), Finish):
+        pass
+    await read(engine, asked)
+    assert engine.slots_with(asked) == {0, 1}
+    assert [entry[:2] for entry in stood_in.log()[-2:]] == [["restore", 1 - first], ["chat", 1 - first]]
+    await replies.aclose()
+    assert engine.slots_with(prompt("x", "short")) == set()
 
 
 async def test_a_prefix_that_the_server_refuses_is_removed_and_the_answer_still_comes(stood_in: StoodIn) -> None:
@@ -302,11 +319,12 @@ async def first_word_s(engine: LlamaCppEngine, question: str) -> tuple[float, Fi
     loop = asyncio.get_running_loop()
     began = loop.time()
     first: float | None = None
-    async for piece in engine.stream(prompt(question, LONG), max_tokens=8, deadline_s=120):
-        if first is None:
-            first = loop.time() - began
-        if isinstance(piece, Finish):
-            return first, piece
+    async with aclosing(engine.stream(prompt(question, LONG), max_tokens=8, deadline_s=120)) as events:
+        async for piece in events:
+            if first is None:
+                first = loop.time() - began
+            if isinstance(piece, Finish):
+                return first, piece
     raise AssertionError("no Finish")
 
 
@@ -334,6 +352,18 @@ async def test_real_a_stored_prefix_makes_the_first_word_quick_on_every_slot_and
     warm, finish = await first_word_s(real, "And after the crash?")
     assert finish.cached_tokens
     assert warm < cold / 3  # 1/15 and better where nothing else runs; a test must hold on a busy machine too
+    async with AsyncExitStack() as held, aiohttp.ClientSession(headers={"Authorization": f"Bearer {real._key}"}) as session:
+        for number in range(4):
+            asked = prompt(f"What is line {number}, alone?", LONG)
+            events = await held.enter_async_context(aclosing(real.stream(asked, max_tokens=1, deadline_s=120)))
+            finish = [await anext(events), await anext(events)][-1]
+            assert isinstance(finish, Finish)
+            assert finish.prompt_tokens
+            assert (finish.cached_tokens or 0) > 0.9 * finish.prompt_tokens
+            async with session.get(f"{real._address}/slots") as response:
+                used = {slot["id"] for slot in await response.json() if "id_task" in slot}
+            assert used == real.slots_with(asked), "what we think each slot holds is where the server wrote"
+            assert len(used) == number + 1
 
 
 @REAL[0]
