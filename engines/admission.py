@@ -20,6 +20,7 @@ from typing import Final
 from engines.base import DeadlineExceeded, Engine, EngineBusy, EngineError, Finish, Health, Prompt, Traits
 
 NAME: Final = "admission"
+TOLD_EVERY_S: Final = 0.2  # how often those who wait learn their place
 Position = Callable[[int, int], None]
 """Told a learner and how many turns away their waiting question is, when that changes: 1 is next. Must not raise."""
 
@@ -115,6 +116,7 @@ class AdmittedEngine:
         self.running = 0
         self._observe = observe
         self._on_position = on_position
+        self._telling: asyncio.TimerHandle | None = None
         self._queues: OrderedDict[int | None, deque[_Waiter]] = OrderedDict()  # the learner whose turn is next is the first
         self._held: dict[int | None, int] = {}  # running and waiting of each learner
         self._usual_s = limits.usual_s
@@ -175,6 +177,8 @@ class AdmittedEngine:
         return Health(health.ok, f"{health.detail}; {self.running} running, {self.waiting} waiting")
 
     async def aclose(self) -> None:
+        if self._telling is not None:
+            self._telling.cancel()
         await self.engine.aclose()
 
     def _refuse_if_full(self, learner: int | None, deadline_s: float) -> None:
@@ -232,6 +236,12 @@ class AdmittedEngine:
             waiter.turn.set()
 
     def _tell(self) -> None:
+        """Soon, not now: in a crowd each arrival and each end moves everybody, and nobody can read that fast."""
+        if self._on_position is not None and self._telling is None and self._queues:
+            self._telling = asyncio.get_running_loop().call_later(TOLD_EVERY_S, self._tell_all)
+
+    def _tell_all(self) -> None:
+        self._telling = None
         place = 0
         rounds = [list(queue) for queue in self._queues.values()]
         for turn in range(max(map(len, rounds), default=0)):

@@ -47,6 +47,7 @@ def transport(library: str, *, keep_s: float = 0.0) -> Any:
 class _Transport:
     def __init__(self, httpx: Any, keep_s: float) -> None:
         self._httpx = httpx
+        self._body = type("Body", (_Body, httpx.AsyncByteStream), {})  # the library asks for one of its own kind
         self._keep_s = keep_s
         self._session: aiohttp.ClientSession | None = None  # made on the running loop
 
@@ -72,12 +73,10 @@ class _Transport:
                 allow_redirects=False,
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=limits.get("connect"), sock_read=limits.get("read")),
             )
-        body = self._body(request, response)
-        stream = type("Body", (self._httpx.AsyncByteStream,), {"__aiter__": _iterator(body), "aclose": _closer(response)})
         return self._httpx.Response(
             response.status,
             headers=list(response.headers.items()),
-            stream=stream(),
+            stream=self._body(lambda: self._blocks(request, response), response),
             request=request,
             extensions={EXTENSION: Opened(response.content.readany, response.close)},
         )
@@ -90,7 +89,7 @@ class _Transport:
             )
         return self._session
 
-    async def _body(self, request: Any, response: aiohttp.ClientResponse) -> AsyncGenerator[bytes, None]:
+    async def _blocks(self, request: Any, response: aiohttp.ClientResponse) -> AsyncGenerator[bytes, None]:
         with self._translated(request):
             async for block in response.content.iter_any():
                 yield block
@@ -114,13 +113,16 @@ class _Transport:
 OWN_HEADERS: Final = frozenset({"accept-encoding", "connection", "content-length", "host", "transfer-encoding"})  # aiohttp writes these
 
 
-def _iterator(body: AsyncGenerator[bytes, None]) -> Callable[[object], AsyncGenerator[bytes, None]]:
-    return lambda _: body
+class _Body:
+    """A response body as the library above reads it."""
 
+    def __init__(self, blocks: Callable[[], AsyncGenerator[bytes, None]], response: aiohttp.ClientResponse) -> None:
+        self._blocks = blocks
+        self._response = response
 
-def _closer(response: aiohttp.ClientResponse) -> Callable[[object], Awaitable[None]]:
-    async def aclose(_: object) -> None:
-        if not response.content.is_eof():  # one at its end has given its connection back already
-            response.close()  # closes the connection as well, which is how a server learns that nobody reads any more
+    def __aiter__(self) -> AsyncGenerator[bytes, None]:
+        return self._blocks()
 
-    return aclose
+    async def aclose(self) -> None:
+        if not self._response.content.is_eof():  # one at its end has given its connection back already
+            self._response.close()  # closes the connection as well, which is how a server learns that nobody reads any more

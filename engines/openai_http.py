@@ -1,4 +1,4 @@
-"""One client for every model server that speaks the OpenAI protocol, on the official `openai` package.
+"""One client for every model server that speaks the OpenAI protocol, on the HTTP client and the errors of the official `openai` package.
 
 It sends only fields that the server's flavour is known to take, because trtllm-serve 1.2.1 answers 400 to an unknown one. A
 reply counts only when the server said how it ended; a stream that just stops is a failure. It retries in one case: the
@@ -11,16 +11,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import logging
 from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from importlib import import_module
 from typing import Any, Final
 
 import aiohttp
 import openai
-from openai import AsyncAPIResponse
-from openai.types.chat import ChatCompletionMessageParam
 
 from engines import probing
 from engines.base import (
@@ -41,7 +41,6 @@ from engines.http_transport import Opened, read_directly, transport
 
 log = logging.getLogger(__name__)
 
-NO_MESSAGES: Final[list[ChatCompletionMessageParam]] = []
 REFUSED_PAUSE_S: Final = 0.25  # before the one retry: long enough for a server that is just binding its port
 CLOSING_S: Final = 2.0  # how long leaving a stream may take; a peer that no longer reads must not hold a learner up
 END_S: Final = 0.1  # how long the end of a body may come after the end marker in it
@@ -191,15 +190,14 @@ class OpenAIEngine:
         self._count = count
         self._connect_timeout_s = connect_timeout_s
         self._closed = False
+        self._httpx: Any = import_module(_library())
+        self._http: Any = openai.DefaultAsyncHttpxClient(
+            transport=transport(_library(), keep_s=KEEP_S.get(server.flavour, 0.0)), timeout=connect_timeout_s
+        )
+        self._chat = self._httpx.URL(server.base_url.removesuffix("/") + "/chat/completions")
+        self._headers = {"Accept": "application/json", "Content-Type": "application/json", "Authorization": f"Bearer {server.api_key}"}
         self._client = openai.AsyncOpenAI(
-            base_url=server.base_url,
-            api_key=server.api_key,
-            timeout=connect_timeout_s,
-            # The package would send a prompt again after a timeout or a 500, when the first may still be running.
-            max_retries=0,
-            http_client=openai.DefaultAsyncHttpxClient(
-                transport=transport(_library(), keep_s=KEEP_S.get(server.flavour, 0.0)), timeout=connect_timeout_s
-            ),
+            base_url=server.base_url, api_key=server.api_key, timeout=connect_timeout_s, max_retries=0, http_client=self._http
         )
 
     async def stream(
@@ -221,7 +219,7 @@ class OpenAIEngine:
         fields = {**(constraint_fields(self.server.flavour, constraint) if constraint else {}), **(extra or {})}
         request = body(self.server, prompt.messages, max_tokens=max_tokens, extra=fields)
         reading = Reading(name)
-        response: AsyncAPIResponse[Any] | None = None
+        response: Any = None
         opened: Opened | None = None
         timer: asyncio.TimerHandle | None = None
         try:
@@ -233,7 +231,7 @@ class OpenAIEngine:
                 yield NOT_IN_GUIDE
                 yield Finish(declined=True)
                 return
-            opened = read_directly(response.http_response.extensions)
+            opened = read_directly(response.extensions)
             # One timer for the whole stream, which breaks it off: a timeout around each read costs as much as the reading.
             timer = loop.call_at(ends_at, opened.cut)
             while not reading.ended:
@@ -272,12 +270,11 @@ class OpenAIEngine:
         messages = (*prompt.messages[:-1], Message("user", probe.text))
         fields = {**body(self.server, messages, max_tokens=1, extra=extra), **probing.FIELDS}
         del fields["stream_options"]
-        timeout = openai.Timeout(max(0.001, timeout_s), connect=min(max(0.001, timeout_s), self._connect_timeout_s))
-        said = await self._client.post("/chat/completions", cast_to=object, body=fields, options={"timeout": timeout})
+        said = json.loads(await (await self._create(fields, max(0.001, timeout_s))).aread())
         share = probing.share_of_yes(said)
         return share is not None and share < probe.least
 
-    async def _opened(self, request: dict[str, Any], timeout_s: float) -> AsyncAPIResponse[Any]:
+    async def _opened(self, request: dict[str, Any], timeout_s: float) -> Any:
         try:
             return await self._create(request, timeout_s)
         except openai.APIConnectionError as error:
@@ -286,18 +283,31 @@ class OpenAIEngine:
             await asyncio.sleep(REFUSED_PAUSE_S)
             return await self._create(request, timeout_s)
 
-    async def _create(self, request: dict[str, Any], timeout_s: float) -> AsyncAPIResponse[Any]:
-        # The raw response: parsing each chunk into the package's models costs more than the whole loop here, and hides
-        # whether the end marker came. All fields go in one dictionary, messages too, which the package then need not walk
-        # through: so only `body` decides what is sent.
-        manager = self._client.chat.completions.with_streaming_response.create(
-            model=str(request["model"]),
-            messages=NO_MESSAGES,
-            stream=True,
-            extra_body={key: value for key, value in request.items() if key not in ("model", "stream")},
-            timeout=openai.Timeout(timeout_s, connect=min(timeout_s, self._connect_timeout_s)),
+    async def _create(self, request: dict[str, Any], timeout_s: float) -> Any:
+        """The library's response to a chat request, its body not yet read. Raises what the package raises, and never asks twice.
+
+        The request is written here. The package takes 0.4 ms to build one, twice as long as sending it takes, and where 256 learners
+        ask together the last waits for all of them.
+        """
+        httpx = self._httpx
+        asked = httpx.Request(
+            "POST",
+            self._chat,
+            headers=self._headers,
+            content=json.dumps(request, ensure_ascii=False, separators=(",", ":")).encode(),
+            extensions={"timeout": {"connect": min(timeout_s, self._connect_timeout_s), "read": timeout_s}},
         )
-        return await manager.__aenter__()
+        try:
+            response = await self._http.send(asked, stream=True)
+            if response.is_error:
+                await response.aread()
+        except httpx.TimeoutException as error:
+            raise openai.APITimeoutError(request=asked) from error
+        except httpx.TransportError as error:
+            raise openai.APIConnectionError(request=asked) from error
+        if not response.is_success:
+            raise openai.APIStatusError(response.text if response.is_error else "redirected", response=response, body=None)
+        return response
 
     async def warm(self, prompt: Prompt) -> None:
         """Ask for one token after the stable part, which leaves that part in the server's prefix cache."""
@@ -401,7 +411,7 @@ def _refused(error: BaseException) -> bool:
     return False
 
 
-async def _left(response: AsyncAPIResponse[Any], ended: Opened | None) -> None:
+async def _left(response: Any, ended: Opened | None) -> None:
     """Close the connection, which is how a server learns that nobody reads any more. Never fails, never takes long.
 
     One that was read to its end is kept for the next request, if that is what the server allows.
@@ -413,7 +423,7 @@ async def _left(response: AsyncAPIResponse[Any], ended: Opened | None) -> None:
                     pass
     try:
         async with asyncio.timeout(CLOSING_S):
-            await response.close()
+            await response.aclose()
     except Exception as error:  # noqa: BLE001 - the reply is over, and the HTTP library may raise anything of its own here
         log.debug("leaving a stream: %s", _line(error))
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engines import admission
 from engines.admission import AdmittedEngine, Limits, Observation, Tally
 from engines.base import DeadlineExceeded, EngineBusy, EngineDown, Finish
 from engines.scripted import ScriptedEngine
@@ -57,16 +58,31 @@ async def test_turns_go_round_so_one_learners_pile_delays_nobody() -> None:
     assert house.answered == ["of 1", "of 1", "of 2", "of 3", "of 1"]
 
 
-async def test_those_who_wait_are_told_their_place_and_when_it_changes() -> None:
+async def test_those_who_wait_are_told_their_place_and_when_it_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(admission, "TOLD_EVERY_S", 0.0)
     house = House(Limits(running=1))
     for learner in (1, 2, 3):
         await house.ask(learner)
+    await asyncio.sleep(0.01)
     assert house.places == [(2, 1), (3, 2)]
     await house.go_on(0)
+    await asyncio.sleep(0.01)
     assert house.places[2:] == [(3, 1)]
     for number in (1, 2):
         await house.go_on(number)
     await asyncio.gather(*house.tasks)
+
+
+async def test_a_crowd_that_comes_at_once_is_told_once_and_not_at_every_arrival(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(admission, "TOLD_EVERY_S", 0.01)
+    house = House(Limits(running=1))
+    for learner in range(1, 41):
+        await house.ask(learner, deadline_s=6_000.0)
+    await asyncio.sleep(0.05)
+    assert house.places == [(learner, learner - 1) for learner in range(2, 41)]
+    for task in house.tasks:
+        task.cancel()
+    await asyncio.gather(*house.tasks, return_exceptions=True)
 
 
 async def test_a_full_house_refuses_at_once_and_says_why() -> None:
