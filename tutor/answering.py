@@ -351,6 +351,9 @@ class Answering:
         guides = self._retriever.scope(asked.guide_id, asked.language)
         named = self._retriever.named(asked.refs or self._retriever.repeated(asked.question, guides), asked.language)
         found = await self._found(asked, [named[0].guide] if named else guides)
+        # what is named may be in another language than the question: its nearest sentence, or else its summary, is what to quote of it
+        nearest = {hit.key: hit.nearest for hit in found}
+        named = [replace(hit, nearest=nearest.get(hit.key) or hit.section.summary) for hit in named]
         known = {hit.key for hit in named}
         return [*named, *(hit for hit in found if hit.key not in known)][: max(CONSIDERED, len(named))]
 

@@ -387,3 +387,13 @@ async def test_a_models_answer_stands_beside_the_guides_own_sentence_unless_it_s
 @pytest.mark.parametrize("echo", ["Yes, a pilot boards the gate.", "The pilot boards the gate", "So a pilot boards at the gate?"])
 def test_the_question_said_back_is_no_answer(echo: str) -> None:
     assert verified(Claim(echo, ("S2",)), EVIDENCE, "Is it true that a pilot boards at the outer gate?") is None
+
+
+async def test_a_quiz_question_in_another_language_than_the_guide_is_quoted_the_sections_own_summary() -> None:
+    question = Question("match", Text({"ko": "지기와 등을 짝지으세요."}), TrueFalse(True), evidence=(GuideRef("harbour", "gates"),))
+    quiz = Quiz("keepers", 1, Text({"en": "Keepers"}), ("ko",), (question,))
+    library = Library(guides=LIBRARY.guides, quizzes={"keepers": quiz})
+    made = Answering(library, Retriever(library), QuotingEngine(), QuotingEngine())
+    reply = await final(made, "지기와 등을 짝지으세요.")
+    assert (reply.kind, reply.text) == (Kind.QUOTE, "Gates and locks. [1]")
+    await made.aclose()
