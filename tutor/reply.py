@@ -91,8 +91,9 @@ class TutorReply:
 
     @property
     def text(self) -> str:
-        """The sentences with their numbers, as plain text."""
+        """The sentences with their numbers, as plain text; the guide's own after "> "."""
         numbers = {citation: number for number, citation in enumerate(self.cited, start=1)}
         return "\n".join(
-            sentence.text + "".join(f" [{numbers[citation]}]" for citation in sentence.citations) for sentence in self.sentences
+            ("> " if sentence.quoted else "") + sentence.text + "".join(f" [{numbers[citation]}]" for citation in sentence.citations)
+            for sentence in self.sentences
         )

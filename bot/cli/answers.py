@@ -87,7 +87,7 @@ def as_data(reply: TutorReply) -> dict[str, Any]:
         "reason": reply.reason.value if reply.reason else None,
         "text": reply.text,
         "language": reply.language,
-        "sentences": [{"text": s.text, "sections": [c.key for c in s.citations]} for s in reply.sentences],
+        "sentences": [{"text": s.text, "sections": [c.key for c in s.citations], "quoted": s.quoted} for s in reply.sentences],
         "citations": [{"number": i, "section": c.key, "guide": c.guide_title, "heading": c.heading} for i, c in enumerate(reply.cited, 1)],
         "considered": [citation.key for citation in reply.considered],
         "verdict": {"supported": len(reply.sentences), "dropped": reply.dropped},

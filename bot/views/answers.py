@@ -161,7 +161,7 @@ def body(client: StudyhallClient, reply: TutorReply, language: str) -> str:
     for place, sentence in enumerate(reply.sentences):
         following = reply.sentences[place + 1] if place + 1 < len(reply.sentences) else None
         # sentences in a row from one section carry its number once, after the last of them
-        ends = following is None or following.citations != sentence.citations or not reply.complete
+        ends = following is None or following.quoted or following.citations != sentence.citations or not reply.complete
         marks = " ".join(linked(client, citation, f"[{numbers[citation]}]") for citation in sentence.citations) if ends else ""
         quoted = reply.kind is Kind.QUOTE or sentence.quoted
         shown = sentence.text if sentence.text.startswith("```") else safe(sentence.text)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 from bot.cli import compose
+from bot.client import StudyhallClient
 from bot.sandbox.driver import Sandbox
 from bot.sandbox.model import Message
 from bot.settings import Settings
+from bot.views import answers
 from content.leaks import leak
 from content.load import SHIPPED, load_library
 from content.model import Library
@@ -18,6 +22,7 @@ from engines.base import EngineDown
 from engines.scripted import ScriptedEngine
 from tests.bot.conftest import Running
 from tests.bot.test_solo_round import answered, asked, embed, labels
+from tutor.reply import Citation, Kind, Sentence, TutorReply
 
 LIBRARY = load_library([SHIPPED]).library
 
@@ -219,3 +224,12 @@ def test_blanks_are_shown_as_gaps_numbered_like_the_fields_that_fill_them() -> N
 
     question = Question("q", Text.of("?"), Short(blanks=(Blank("b2", (Accept("x"),)), Blank("b1", (Accept("y"),)))))
     assert gaps_shown(question, "{{b1}} then {{b2}}, not {{b3}}") == "\\_\\_\\_\\_ (2) then \\_\\_\\_\\_ (1), not {{b3}}"
+
+
+def test_the_guides_own_sentence_stands_below_an_answer_as_a_quote_with_its_number() -> None:
+    citation = Citation("harbour", "gates", "The harbour", "Gates", "en")
+    sentences = (Sentence("It closes early.", (citation,)), Sentence("The outer gate closes at dusk.", (citation,), quoted=True))
+    reply = TutorReply(Kind.ANSWER, "en", sentences)
+    shown = answers.body(cast(StudyhallClient, SimpleNamespace(guide_url="")), reply, "en")
+    assert shown == "It closes early. [1]\n> The outer gate closes at dusk. [1]"
+    assert reply.text == "It closes early. [1]\n> The outer gate closes at dusk. [1]"
