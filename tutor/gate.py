@@ -34,7 +34,9 @@ FAR_ACROSS: Final = 0.80
 """The same for a question in another script, by its cosine."""
 SURE: Final = 0.5
 """Coverage from which a small model's own refusal is taken for a mistake [tune half of suite A: all 15 near misses lie below 0.43]."""
-DOUBT: Final = 0.08
+SURE_NEAR: Final = 0.97
+"""Nearness from which it is, too [tune half of suite A: near misses reach 0.958; 53 of 76 answerable questions lie beyond 0.97]."""
+DOUBT: Final = 0.13
 """How much surer than usual of its "yes" a model must be where search says that no section covers the question [tune half of suite A:
 near misses that search refuses give at most 0.33, questions that it refuses and the guide answers at least 0.42]."""
 ABOUT: Final = 0.5
@@ -135,7 +137,10 @@ def nearness(cosine: float, coverage: float) -> float:
 
 def surely_covered(hits: Sequence[Hit]) -> bool:
     """A section has so much of the question that a model's "not in the guide" is not believed: the guide is quoted then."""
-    return any(hit.certain or hit.coverage >= SURE for hit in hits)
+    if any(hit.certain or hit.coverage >= SURE for hit in hits):
+        return True
+    nearest = [nearness(hit.cosine, hit.coverage) for hit in hits if hit.cosine is not None]
+    return max(nearest, default=0.0) >= SURE_NEAR
 
 
 def yes_needed(measured: float | None, hits: Sequence[Hit], *, doubtful: bool) -> float | None:

@@ -274,7 +274,7 @@ async def test_a_model_that_is_surer_than_usual_answers_what_search_finds_covere
         reply = await final(made, UNFOUND)
         assert (reply.kind, reply.reason) == (Kind.ANSWER, None)
         assert (await final(made, UNFOUND)).kind is Kind.REFUSAL
-    assert [prompt.probe.least for prompt in engine.prompts if prompt.probe] == [pytest.approx(0.41)] * 2
+    assert [prompt.probe.least for prompt in engine.prompts if prompt.probe] == [pytest.approx(0.46)] * 2
 
 
 GONE = EngineDown("scripted", "gone", "Start it")
