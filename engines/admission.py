@@ -114,6 +114,7 @@ class AdmittedEngine:
         self.engine = engine
         self.limits = limits
         self.running = 0
+        self.waiting = 0  # in all queues together; kept as a count, for every question that arrives looks at it
         self._observe = observe
         self._on_position = on_position
         self._telling: asyncio.TimerHandle | None = None
@@ -124,10 +125,6 @@ class AdmittedEngine:
     @property
     def traits(self) -> Traits:
         return self.engine.traits
-
-    @property
-    def waiting(self) -> int:
-        return sum(len(queue) for queue in self._queues.values())
 
     def expected_wait_s(self) -> float:
         """Until a question that arrives now gets its turn, at the pace of the last replies."""
@@ -204,6 +201,7 @@ class AdmittedEngine:
             return None
         waiter = _Waiter(learner)
         self._queues.setdefault(learner, deque()).append(waiter)
+        self.waiting += 1
         self._tell()
         return waiter
 
@@ -217,6 +215,7 @@ class AdmittedEngine:
         if waiter is not None and not waiter.turn.is_set():
             queue = self._queues[learner]
             queue.remove(waiter)
+            self.waiting -= 1
             if not queue:
                 del self._queues[learner]
         else:
@@ -228,6 +227,7 @@ class AdmittedEngine:
         while self._queues and self.running < self.limits.running:
             learner, queue = next(iter(self._queues.items()))
             waiter = queue.popleft()
+            self.waiting -= 1
             if queue:
                 self._queues.move_to_end(learner)  # the others first
             else:
