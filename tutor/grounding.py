@@ -275,7 +275,16 @@ def verified(claim: Claim, evidence: Sequence[Evidence], question: str) -> Sente
         if not scores or max(scores) < needed:
             return None
         kept = [evidence[scores.index(max(scores))]]
-    return Sentence(text, tuple(item.citation for item in kept[:2]))
+    return Sentence(_ended(text), tuple(item.citation for item in kept[:2]))
+
+
+def _ended(text: str) -> str:
+    """The sentence with its stop, which often stands behind the tag and went with it."""
+    last = text[-1]
+    if not last.isalnum() and last not in "`)]»”":
+        return text
+    han = "\u3040" <= last <= "\u9fff"
+    return text + ("。" if han else ".")
 
 
 def _says_nothing(text: str, evidence: Sequence[Evidence], question: str) -> bool:

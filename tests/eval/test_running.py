@@ -54,7 +54,7 @@ async def test_what_was_shown_is_kept_with_its_sections_and_times() -> None:
     prompts: list[Prompt] = []
     final = (await examiner(saying("The outer gate closes at dusk [S1]. It weighs 50 tons [S1].", prompts)).outcome(item())).final
     assert final is not None
-    assert [(line.text, line.sections) for line in final.lines] == [("The outer gate closes at dusk", ("harbour:gates",))]
+    assert [(line.text, line.sections) for line in final.lines] == [("The outer gate closes at dusk.", ("harbour:gates",))]
     assert (final.kind, final.dropped) == ("answer", 1)
     assert 0 < final.gate_s <= final.total_s + 0.1
 

@@ -64,7 +64,7 @@ async def test_a_supported_answer_keeps_its_words_and_its_citation() -> None:
     async with answering(ScriptedEngine([["The outer gate ", "closes at dusk [S1]."]])) as made:
         reply = await final(made, "When does the outer gate close?")
     assert (reply.kind, reply.reason) == (Kind.ANSWER, None)
-    assert reply.text == "The outer gate closes at dusk [1]"
+    assert reply.text == "The outer gate closes at dusk. [1]"  # the stop stood behind the tag
     assert reply.cited[0].key == "harbour:gates"
 
 
@@ -376,7 +376,7 @@ async def test_a_models_answer_stands_beside_the_guides_own_sentence_unless_it_s
     async with answering(ScriptedEngine(script)) as made:
         reply = await final(made, "How many tons does the outer gate weigh?")
         assert [(sentence.text, sentence.quoted) for sentence in reply.sentences] == [
-            ("The outer gate was built in 1911", False),  # true, and no answer: the check of words cannot tell
+            ("The outer gate was built in 1911.", False),  # true, and no answer: the check of words cannot tell
             ("It weighs 48 tons and was built in 1911.", True),
         ]
         assert reply.kind is Kind.ANSWER
@@ -397,3 +397,25 @@ async def test_a_quiz_question_in_another_language_than_the_guide_is_quoted_the_
     reply = await final(made, "지기와 등을 짝지으세요.")
     assert (reply.kind, reply.text) == (Kind.QUOTE, "Gates and locks. [1]")
     await made.aclose()
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("The outer gate closes at dusk", "The outer gate closes at dusk."),
+        ("The outer gate closes at dusk.", "The outer gate closes at dusk."),
+        ("Does the outer gate close at dusk?", "Does the outer gate close at dusk?"),
+        ("The outer gate closes at `dusk`", "The outer gate closes at `dusk`."),
+    ],
+)
+def test_a_sentence_keeps_its_stop_though_it_stood_behind_the_tag(written: str, shown: str) -> None:
+    sentence = verified(Claim(written, ("S1",)), EVIDENCE, "")
+    assert sentence is not None
+    assert sentence.text == shown
+
+
+def test_a_chinese_sentence_ends_in_its_own_stop() -> None:
+    evidence = (Evidence("S1", GUIDE, Section("x", "外门", "外门在黄昏时关闭。它重48吨。")),)
+    sentence = verified(Claim("外门在黄昏时关闭", ("S1",)), evidence, "什么时候?")
+    assert sentence is not None
+    assert sentence.text == "外门在黄昏时关闭。"
