@@ -115,7 +115,7 @@ async def served() -> AsyncIterator[Case]:
 async def admitted() -> AsyncIterator[Case]:
     async with running(Double()) as double:
         engine = AdmittedEngine(OpenAIEngine(Server(double.url, "small", Flavour.TRTLLM)), Limits(running=8))
-        case = _doubled(engine, double)
+        case = _served(engine, double)
         case.many = 50
         yield case
         await engine.aclose()
@@ -155,7 +155,7 @@ def over_http(flavour: Flavour) -> Callable[[], AbstractAsyncContextManager[Case
         fields = TRTLLM_FIELDS if flavour is Flavour.TRTLLM else None
         async with running(Double(fields=fields)) as double:
             engine = OpenAIEngine(Server(double.url, "small", flavour, thinking=True))
-            case = _doubled(engine, double)
+            case = _served(engine, double)
             case.many = 200 if flavour is Flavour.TRTLLM else 20  # one code path: the load is worth its second only once
             yield case
             await engine.aclose()
@@ -172,13 +172,13 @@ async def switched() -> AsyncIterator[Case]:
 
         engine = SwitchingEngine(QuotingEngine(), better, lambda: Path("model"))
         assert await engine.switched(5)
-        case = _doubled(engine, double)
+        case = _served(engine, double)
         case.closes = False  # the engine it falls back to never closes
         yield case
         await engine.aclose()
 
 
-def _doubled(engine: Engine, double: Double) -> Case:
+def _doubled(engine: Engine, double: Double | paged_double.Double, down: Callable[[], None], limit: int) -> Case:
     def say(pieces: Sequence[str]) -> None:
         double.pieces = pieces
 
@@ -194,10 +194,14 @@ def _doubled(engine: Engine, double: Double) -> Case:
     def die() -> None:
         double.die_after = 1
 
+    return Case(engine, say, hang, stopped, die, down, limit=limit)
+
+
+def _served(engine: Engine, double: Double) -> Case:
     def down() -> None:
         double.crashed = True
 
-    return Case(engine, say, hang, stopped, die, down, limit=100_000)
+    return _doubled(engine, double, down, 100_000)
 
 
 @asynccontextmanager
@@ -206,25 +210,10 @@ async def paged() -> AsyncIterator[Case]:
     engine = PagedEngine(Path("none"), settings=PagedSettings(running=64), make=lambda _source, _settings: double)
     await engine.start(5)
 
-    def say(pieces: Sequence[str]) -> None:
-        double.pieces = pieces
-
-    def hang() -> None:
-        double.hang_after = 1
-
-    @asynccontextmanager
-    async def stopped() -> AsyncIterator[None]:
-        yield
-        async with asyncio.timeout(5):
-            await double.left.wait()
-
-    def die() -> None:
-        double.die_after = 1
-
     def down() -> None:
         double.trouble = "the batching thread died"
 
-    yield Case(engine, say, hang, stopped, die, down, limit=200_000)
+    yield _doubled(engine, double, down, 200_000)
     await engine.aclose()
 
 

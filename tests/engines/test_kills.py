@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from content.model import Guide, Library, Section
+from content.model import Library
 from engines.admission import AdmittedEngine, Limits
 from engines.base import Engine, Traits
 from engines.catalogue import catalogue
@@ -32,6 +32,7 @@ from engines.sidecar import Patience, Program, State, http_probe
 from engines.switching import SwitchingEngine
 from engines.weights import default_folder, locate
 from tests.engines.contract import weights_mark
+from tests.tutor.harbour import GATES, PILOTS, TIDES, harbour
 from tutor.answering import DEADLINE_S, Answering, Asked
 from tutor.reply import Kind, TutorReply
 from tutor.retrieval import Retriever
@@ -45,18 +46,7 @@ READY_S = 120.0
 LONGEST_WAIT_S = 6.0  # from when the model answers to the kill: before the first word of anybody, amid their replies, or after some
 PATIENCE = Patience(ready_s=READY_S, poll_s=0.2, grace_s=2, first_pause_s=0.1, longest_pause_s=0.5, failures=1_000)
 
-GUIDE = Guide(
-    "harbour",
-    1,
-    "The harbour",
-    "en",
-    "How the harbour works.",
-    (
-        Section("gates", "Gates", "The outer gate closes at dusk. It weighs 48 tons and was built in 1911.", summary="Gates and locks."),
-        Section("pilots", "Pilots", "A pilot boards every ship longer than 60 metres before it enters the basin."),
-        Section("tides", "Tides", "High tide raises the basin by three metres. Ships with deep draught wait for the tide."),
-    ),
-)
+GUIDE = harbour(GATES, PILOTS, TIDES)
 LIBRARY = Library(guides={"harbour": {"en": GUIDE}})
 QUESTIONS = ("When does the outer gate close?", "Which ships does a pilot board?", "What does high tide raise?", "Who was emperor of Rome?")
 

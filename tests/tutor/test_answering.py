@@ -13,10 +13,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from content import words
-from content.model import Guide, GuideRef, Library, Question, Quiz, Section, Text, TrueFalse
+from content.model import GuideRef, Library, Question, Quiz, Section, Text, TrueFalse
 from engines.base import Engine, EngineDown, Finish, Prompt, Traits
 from engines.quoting import QuotingEngine
 from engines.scripted import Reply, ScriptedEngine, Step
+from tests.tutor.harbour import GATES, PILOTS, SIGNALS, TIDES, harbour
 from tutor import answering as module
 from tutor import prompting, search
 from tutor.answering import Answering, Asked
@@ -27,19 +28,7 @@ from tutor.prompting import Evidence, evidence_for, harmless, prompt_for
 from tutor.reply import Kind, Reason, TutorReply
 from tutor.retrieval import Retriever
 
-GUIDE = Guide(
-    "harbour",
-    1,
-    "The harbour",
-    "en",
-    "How the harbour works.",
-    (
-        Section("gates", "Gates", "The outer gate closes at dusk. It weighs 48 tons and was built in 1911.", summary="Gates and locks."),
-        Section("pilots", "Pilots", "A pilot boards every ship longer than 60 metres before it enters the basin."),
-        Section("code", "Signals", "Run this:\n\n```sh\nsignal --red on\n```\n\nA red lamp stops traffic."),
-        Section("tides", "Tides", "High tide raises the basin by three metres. Ships with deep draught wait for the tide."),
-    ),
-)
+GUIDE = harbour(GATES, PILOTS, SIGNALS, TIDES)
 LIBRARY = Library(guides={"harbour": {"en": GUIDE}})
 EVIDENCE = tuple(Evidence(f"S{i}", GUIDE, section) for i, section in enumerate(GUIDE.sections, start=1))
 
