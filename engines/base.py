@@ -93,6 +93,10 @@ class Traits:
     answerable_from: Mapping[str, float] = field(default_factory=lambda: dict[str, float]())
     """Language -> the `Probe.least` that was measured for this model; a language that is not there is not probed."""
 
+    def writes(self, language: str) -> bool:
+        """Whether its model writes this language, of whatever region, well enough to be shown."""
+        return self.languages is None or language.partition("-")[0] in self.languages
+
 
 class EngineError(Exception):
     """An engine failed. `retryable` says whether the same prompt may be sent once more."""

@@ -69,6 +69,13 @@ ALSO: Final[Mapping[Flavour, frozenset[str]]] = {
     Flavour.OLLAMA: frozenset({"top_p", "reasoning_effort"}),
     Flavour.GENERIC: frozenset({"top_p"}),
 }
+
+
+def weighs(flavour: Flavour) -> bool:
+    """Whether such a server lists the likeliest words with their probabilities, which a probe is read from."""
+    return ALSO[flavour] >= WEIGHING
+
+
 # Seconds that an unused connection is kept. A server that closes it just as it is used looks like one that crashed, so it is let go
 # well before: uvicorn, which both of these stand on, closes after 5. llama.cpp's closes after a number of requests: not kept.
 KEEP_S: Final[Mapping[Flavour, float]] = {Flavour.TRTLLM: 2.0, Flavour.VLLM: 2.0}
@@ -265,7 +272,7 @@ class OpenAIEngine:
 
     async def _declines(self, prompt: Prompt, probe: Probe, extra: Mapping[str, Any] | None, timeout_s: float) -> bool:
         """Whether the model says that this cannot be answered; what was read for it is in the prefix cache then."""
-        if not ALSO[self.server.flavour] >= WEIGHING:
+        if not weighs(self.server.flavour):
             return False
         messages = (*prompt.messages[:-1], Message("user", probe.text))
         fields = {**body(self.server, messages, max_tokens=1, extra=extra), **probing.FIELDS}

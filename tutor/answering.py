@@ -268,11 +268,10 @@ class Answering:
             return Reason.NO_MODEL
         if asked.locks:  # a model must not even read the guide of a question that is open
             return Reason.LOCKED
-        base = asked.language.partition("-")[0]
-        if traits.languages is not None and base not in traits.languages:
+        if not traits.writes(asked.language):
             return Reason.LANGUAGE
         # a sentence in one language cannot be checked, word by word, against a section in another
-        return Reason.LANGUAGE if hits[0].guide.language.partition("-")[0] != base else None
+        return Reason.LANGUAGE if hits[0].guide.language.partition("-")[0] != asked.language.partition("-")[0] else None
 
     async def _stream(
         self, engine: Engine, asked: Asked, hits: Sequence[Hit], blank: TutorReply, started: float, least: float | None = None
@@ -403,8 +402,7 @@ class Answering:
         """Make the guide's prefix cheap, where the engine has such a thing."""
         guide = self._library.guide(guide_id, language)
         traits = self.engine.traits
-        written = traits.languages is None or (guide is not None and guide.language.partition("-")[0] in traits.languages)
-        if guide is None or not traits.whole_guide or not written:
+        if guide is None or not traits.whole_guide or not traits.writes(guide.language):
             return  # in a language that the model does not write, the guide is quoted
         evidence = prompting.evidence_for(guide, guide.sections, traits)
         await self.engine.warm(prompting.prompt_for("", evidence, relevant=(), language=language))

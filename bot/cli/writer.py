@@ -20,8 +20,9 @@ from engines import weights
 from engines.admission import AdmittedEngine, Limits, Observation, Position
 from engines.base import Engine, EngineDown, Traits
 from engines.catalogue import catalogue
+from engines.doctor import PAGED_MODULES
 from engines.llamacpp import launched
-from engines.openai_http import ALSO, WEIGHING, Flavour, OpenAIEngine, Server
+from engines.openai_http import Flavour, OpenAIEngine, Server, weighs
 from engines.quoting import QuotingEngine
 from engines.switching import SwitchingEngine
 
@@ -109,7 +110,7 @@ def built_engine(
 
 def paged_source(settings: Settings) -> Path:
     """The model folder or GGUF file for the engine `paged`. Raises SettingsError, also where its libraries are not installed."""
-    missing = [name for name in ("torch", "transformers") if importlib.util.find_spec(name) is None]
+    missing = [name for name in PAGED_MODULES if importlib.util.find_spec(name) is None]
     if missing:
         raise SettingsError(f"settings: engine is paged, but {missing[0]} is not installed. Install it with: pip install 'studyhall[gpu]'")
     if settings.model_path is None:
@@ -135,8 +136,9 @@ def served_traits(settings: Settings) -> Traits:
     card = catalogue().named(settings.server_model)
     if card is None:
         return traits
-    weighs = ALSO[Flavour(settings.server_flavour)] >= WEIGHING
-    return replace(traits, languages=card.languages, answerable_from=card.answerable_from if weighs else {})
+    return replace(
+        traits, languages=card.languages, answerable_from=card.answerable_from if weighs(Flavour(settings.server_flavour)) else {}
+    )
 
 
 def doubts(settings: Settings) -> list[str]:
