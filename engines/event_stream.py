@@ -30,6 +30,8 @@ TOO_LONG: Final = (
 
 
 HALVES: Final = re.compile("[\ud800-\udfff]")  # of a character that JSON wrote as two
+# What may yet become a character, or was cut off as one: the first half of two, or the mark for bytes that make none.
+UNFINISHED: Final = re.compile("[\ud800-\udbff\ufffd]+$")
 
 
 class Reading:
@@ -53,7 +55,8 @@ class Reading:
         *lines, self._rest = (self._rest + block).split(b"\n")
         pieces = [piece for line in lines if line.startswith(b"data:") and (piece := self._event(line[5:].strip()))]
         if self.ended and self._held:
-            pieces.append("\ufffd")  # half a character, and nothing comes after it
+            if self._reason != "length":  # the token limit fell into a character: vLLM's Rust front then sends the mark, others nothing
+                pieces.append(HALVES.sub("\ufffd", self._held))
             self._held = ""
         return pieces
 
@@ -79,11 +82,12 @@ class Reading:
         return self._whole(text)
 
     def _whole(self, text: str) -> str:
-        """A server that writes \\ud83d in one chunk and \\ude00 in the next means one character: join them."""
+        """A server that writes \\ud83d in one chunk and \\ude00 in the next means one character: join them. The last one may be missing."""
         if text.isascii() and not self._held:
             return text
         text = self._held + text
-        self._held = text[-1:] if text and "\ud800" <= text[-1] <= "\udbff" else ""
+        unfinished = UNFINISHED.search(text)
+        self._held = unfinished[0] if unfinished else ""
         text = text[: len(text) - len(self._held)]
         if HALVES.search(text):
             return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

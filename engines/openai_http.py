@@ -152,7 +152,7 @@ def body(server: Server, messages: tuple[Message, ...], *, max_tokens: int, extr
     """The JSON of one streamed chat request. Raises EngineError for a field that this server is not known to take."""
     fields: dict[str, Any] = {
         "model": server.model,
-        "messages": [{"role": message.role, "content": message.text} for message in messages],
+        "messages": [{"role": message.role, "content": message.text or " "} for message in messages],  # some refuse an empty one
         "max_tokens": max(1, max_tokens),  # 0 has stopped a trtllm-serve for good; none at all means until the context is full
         "temperature": server.sampling.temperature,
         "stream": True,

@@ -31,6 +31,7 @@ log = logging.getLogger(__name__)
 
 LONGEST_LINE: Final = 4_000  # characters of a log line that are passed on; progress bars can be endless
 PROBE_LIMIT_S: Final = 5.0  # a health answer that takes longer counts as none
+LAST_WORDS_S: Final = 1.0  # how long the end of the output is waited for
 
 Probe = Callable[[], Awaitable[str]]
 """Asks the server how it is: "" when healthy, else the reason in a few words. Must not raise; takes at most PROBE_LIMIT_S."""
@@ -248,14 +249,15 @@ class Sidecar:
         code = process.returncode
         if code is None:
             return ""
+        _signal_group(process.pid, signal.SIGKILL)  # helpers that outlive it would go on answering, and hold its port and its memory
         await self._last_words()
         how = f"killed by {signal.Signals(-code).name}" if code < 0 else f"exited with status {code}"
         return f"{how} ({self._last_line[:160]})" if self._last_line else how
 
     async def _last_words(self) -> None:
-        """Read what the process wrote before it went; a helper of it that lives on may hold the pipe open, so not for long."""
+        """Read what the process wrote before it went; a helper in a session of its own may hold the pipe open, so not for long."""
         if self._pump is not None:
-            await asyncio.wait([self._pump], timeout=1.0)
+            await asyncio.wait([self._pump], timeout=LAST_WORDS_S)
 
     async def _end(self, process: Process) -> None:
         """SIGTERM, a grace, SIGKILL; shielded, because it also runs while the supervision is being cancelled."""

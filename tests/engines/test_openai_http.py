@@ -308,9 +308,9 @@ async def test_a_constraint_reaches_the_server(double: Double, engine: OpenAIEng
     assert double.requests[0]["response_format"] == {"type": "regex", "regex": "[AB]"}
 
 
-def stream_of(pieces: list[str], *, ascii_only: bool) -> bytes:
+def stream_of(pieces: list[str], *, ascii_only: bool, reason: str = "stop") -> bytes:
     events = [{"choices": [{"delta": {"content": piece}}]} for piece in pieces]
-    events.append({"choices": [{"delta": {}, "finish_reason": "stop"}]})
+    events.append({"choices": [{"delta": {}, "finish_reason": reason}]})
     lines = [f"data: {json.dumps(event, ensure_ascii=ascii_only)}\n\n" for event in events]
     return "".join([": ping\n\n", *lines, "data: [DONE]\n\n"]).encode("utf-8", "surrogatepass")
 
@@ -335,6 +335,12 @@ def test_a_character_cut_into_two_chunks_is_joined_and_half_a_one_at_the_end_is_
     joined = Reading("x").read(stream_of(["a\ud83e", "\udda4b"], ascii_only=True))
     assert joined == ["a", "🦤b"]
     assert Reading("x").read(stream_of(["a\ud83e"], ascii_only=True)) == ["a", "\ufffd"]
+
+
+def test_half_a_character_at_the_token_limit_is_left_out() -> None:
+    for half in ("\ud83e", "\ufffd", "\ufffd\ufffd"):
+        assert Reading("x").read(stream_of(["a", f"b{half}"], ascii_only=True, reason="length")) == ["a", "b"]
+    assert "".join(Reading("x").read(stream_of(["a\ufffd", "b"], ascii_only=True, reason="length"))) == "a\ufffdb"  # the model said so
 
 
 async def test_prompts_and_keys_are_not_logged(double: Double, caplog: pytest.LogCaptureFixture) -> None:

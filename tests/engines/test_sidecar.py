@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from engines import leash
+from engines import leash, sidecar
 from engines.base import EngineDown
 from engines.sidecar import Patience, Program, Sidecar, State, Status, http_probe
 
@@ -194,6 +194,20 @@ async def test_helpers_of_the_server_end_with_it() -> None:
     async with asyncio.timeout(5):
         while not ended(helper):  # noqa: ASYNC110 - nothing tells us when a process of others is gone
             await asyncio.sleep(0.01)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+async def test_helpers_that_outlive_the_server_are_ended_before_its_last_words_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sidecar, "LAST_WORDS_S", 600.0)  # they hold its output open
+    async with supervised(WITH_HELPER) as watched:
+        await watched.sidecar.healthy(5)
+        helper, server = int(watched.lines[0]), watched.sidecar.status.pid
+        assert server
+        os.kill(server, signal.SIGKILL)
+        await watched.until(lambda: State.RESTARTING in watched.states)
+        async with asyncio.timeout(5):
+            while not ended(helper):  # noqa: ASYNC110 - nothing tells us when a process of others is gone
+                await asyncio.sleep(0.01)
 
 
 async def test_secrets_go_by_the_environment_and_a_handler_that_raises_does_not_stop_the_reading() -> None:
