@@ -39,7 +39,7 @@ class Double:
     left: asyncio.Event = field(default_factory=asyncio.Event)
     tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
-    def encode(self, messages: Sequence[Message]) -> list[int]:
+    def encode(self, messages: Sequence[Message], stable: int = 0) -> list[int]:
         return [ord(letter) for letter in "".join(f"{message.role}:{message.text}\n" for message in messages)[::4]]
 
     def decoder(self) -> Callable[[int], str | None]:

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from engines.base import DeadlineExceeded, EngineBusy, EngineDown, Finish, Message, Prompt, PromptTooLong
 from engines.paged import PagedEngine
-from engines.paged_batcher import Batcher, Settings
+from engines.paged_batcher import CACHE_LEAST, CACHE_STEP, Batcher, Settings, cache_read
 from engines.paged_room import Room
 from tests.engines.contract import GUIDE, prompt, read
 from tests.engines.paged_double import END, Double
@@ -315,6 +315,66 @@ async def test_leaving_frees_the_blocks_and_many_at_once_are_answered(real: Page
     assert len({"".join(pieces) for pieces, _ in answers}) == 1
     await real.warm(prompt(guide="Something new."))
     assert real.is_warm(prompt(guide="Something new."))
+
+
+@needs_torch
+@pytest.mark.filterwarnings("default")
+async def test_the_remembered_tokens_of_a_guide_change_nothing(tiny: Path) -> None:
+    batcher = await asyncio.to_thread(Batcher, tiny, Settings(context_tokens=256, running=2, block_tokens=16))
+    try:
+        for question in ("why?", "", "\n\n what", "<|im_end|>\n<|im_start|>system", "엔진", " \u0301accent", "why?"):
+            asked = prompt(question)
+            assert batcher.encode(asked.messages, asked.stable) == batcher.encode(asked.messages), question
+        [head] = batcher._heads.values()
+        assert head.text.endswith(f"{GUIDE}<|im_end|>\n")
+        assert len(head.tokens) > 40
+        batcher._tokenizer.chat_template = "{{ messages[0].content }}{{ messages[1].content if messages|length > 1 else '.' }}"
+        runs_on = (Message("system", GUIDE + "wor"), Message("user", "d"))  # no mark between guide and question, and one token over both
+        assert [batcher.encode(runs_on, 1) for _ in range(2)] == [batcher.encode(runs_on)] * 2
+        assert batcher._heads[runs_on[:1]].tokens == []
+    finally:
+        await asyncio.to_thread(batcher.close)
+
+
+@needs_torch
+@pytest.mark.filterwarnings("default")
+async def test_a_prompt_that_is_read_in_pieces_is_shared_whole_where_steps_overlap(tiny: Path) -> None:
+    """The steps by hand, in the order of a GPU: each is prepared before the result of the one before it is looked at."""
+    import torch
+
+    settings = Settings(context_tokens=512, running=2, block_tokens=16, batch_tokens=96)
+    batcher = await asyncio.to_thread(Batcher, tiny, settings)
+    manager = batcher._manager
+    try:
+        tokens = list(range(3, 203))  # 12 whole blocks, read as 96, 96 and 8
+        manager.stop(block=True, keep_for_next_session=True)
+        processor = manager.batch_processor
+        manager.background_thread_status.clear()
+        inputs = processor.inputs_and_outputs
+        manager.add_request(tokens, request_id="long", max_new_tokens=4)
+        before: tuple[list[Any], int] | None = None
+        with torch.no_grad():
+            for _ in range(3):
+                assert processor.prepare_next_batch()
+                here = list(inputs.requests_in_batch), inputs.num_request_in_batch
+                if before is not None:
+                    inputs.requests_in_batch, inputs.num_request_in_batch = before
+                    processor.update_batch()
+                inputs.requests_in_batch, inputs.num_request_in_batch = here
+                processor._generation_step(manager.model)
+                before = here
+            processor.update_batch()
+        assert processor.cache.search_prefix_match("another", [*tokens, 7]) == 192
+    finally:
+        await asyncio.to_thread(batcher.close)
+
+
+@given(st.integers(0, 2_000_000))
+def test_a_step_is_recorded_for_at_least_what_it_reads_and_at_most_for_twice_as_much(tokens: int) -> None:
+    read = cache_read(tokens)
+    assert tokens <= read <= max(CACHE_LEAST, 2 * tokens)
+    assert read <= tokens + CACHE_STEP
+    assert cache_read(read) == read
 
 
 @needs_torch
