@@ -24,6 +24,8 @@ SUPPORT: Final = 0.55
 """Share of a sentence's meaning words that its section must have, where both are in one alphabetic language."""
 SUPPORT_CJK: Final = 0.4
 """The same for pairs of letters, where a changed particle breaks two of them."""
+STRAY: Final = 3
+"""Plain Latin words that a guide in another script does not have, from which a sentence without its letters is not in its language."""
 MAX_SENTENCES: Final = 6
 SAID: Final = 0.7  # share of a text's meaning words from which an answer has said it
 SHOUTED: Final = 0.7
@@ -46,6 +48,7 @@ _EXACT: Final = re.compile(
     r"\d+(?:[.,]\d+)*\s?%?|\b[A-Za-z0-9_]*(?:[a-z][A-Z]|[A-Za-z]\d|\d[A-Za-z]|_)[A-Za-z0-9_]*\b|\b[A-Z]{2,}\b", re.ASCII
 )
 _WORD: Final = re.compile(r"[a-z0-9_]+", re.ASCII)
+_PLAIN_LATIN: Final = re.compile(r"(?<![\w.])[a-z]{2,}(?![\w.]\w)", re.ASCII)
 _UNIT: Final = (
     r"%|×|x\b|[kmgt]i?b(?:it)?\b|bits?\b|bytes?\b|(?:milli|micro|nano)?seconds?\b|[mnuµμ]?s\b|minutes?\b|hours?\b|[kmg]?hz\b|t?flops?\b"
     r"|位|比特|字节|毫秒|微秒|秒|倍|бит\w{0,5}|байт\w{0,3}|[кмг]и?б\b|비트|바이트|초|배"
@@ -230,7 +233,7 @@ def _supports(evidence: Evidence, claim: str, question: str) -> float:
     when a word of the claim comes from an order and from nowhere else."""
     text = f"{evidence.section.heading}\n{evidence.text}"
     plain, ordered = orders.parted(question)
-    if not _holds_exactly(claim, text, plain):
+    if not _holds_exactly(claim, text, plain) or _strays(claim, text, evidence.guide.language):
         return 0.0
     if ordered or evidence.ordered:
         commanded = {*words.terms(ordered), *words.terms(evidence.ordered)}
@@ -238,6 +241,13 @@ def _supports(evidence: Evidence, claim: str, question: str) -> float:
             return 0.0
     wanted = words.terms(claim)
     return sum(term in _words_of(text) for term in wanted) / len(wanted) if wanted else 1.0
+
+
+def _strays(claim: str, section: str, language: str) -> bool:
+    """Whether a sentence left the section's language for English, as small models do: its words are nobody's then."""
+    if words.in_script_of(claim, language):
+        return False
+    return len(set(_PLAIN_LATIN.findall(claim)) - _words_of(section)) >= STRAY
 
 
 def _has_a_form(text: str) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import pytest
 from hypothesis import example, given
@@ -321,6 +322,21 @@ async def test_a_stream_that_just_stops_is_a_failure_and_half_a_sentence_of_it_i
 )
 def test_a_number_keeps_its_unit(sentence: str, shown: bool) -> None:
     assert (verified(Claim(sentence, ()), EVIDENCE, "") is not None) is shown
+
+
+@pytest.mark.parametrize(
+    ("sentence", "shown"),
+    [
+        ("每个 SM 有 2048 个线程。", True),
+        ("Each SM has 2048 threads and 32 thread blocks.", False),  # the numbers are right, and what they count is nobody's
+        ('The guide states that "线程块" can be counted.', False),
+        ("AWQ、FP8、SmoothQuant、torch.compile。", True),  # names alone are Latin in every language
+    ],
+)
+def test_a_sentence_that_leaves_the_language_of_its_guide_is_not_shown(sentence: str, shown: bool) -> None:
+    section = Section("occupancy", "占用率", "每个 SM 有 2048 个线程、32 个线程块。AWQ、FP8、SmoothQuant、torch.compile 见下文。")
+    evidence = (Evidence("S1", replace(GUIDE, language="zh"), section),)
+    assert (verified(Claim(sentence, ()), evidence, "") is not None) is shown
 
 
 def test_a_unit_may_stand_apart_from_its_number() -> None:
