@@ -158,6 +158,11 @@ class Embedder(Protocol):
         """Names the model and its version: vectors of two ids are never compared."""
         ...
 
+    @property
+    def at_once(self) -> int:
+        """How many calls run beside each other; more of them would only wait."""
+        ...
+
     def embed(self, texts: Sequence[str], *, query: bool) -> list[bytes]:
         """One vector per text: little-endian float32, of length 1. A question is embedded otherwise than what answers it."""
         ...

@@ -38,6 +38,7 @@ DEADLINE_S: Final = 90.0
 GRACE_S: Final = 5.0  # past its deadline, until an engine that does not keep it is left
 PER_MINUTE: Final = 6  # questions of one learner
 AT_ONCE: Final = 3  # of one learner: one running, two waiting
+SEARCHED_AT_ONCE: Final = 8  # enough for the embedding models, few enough that the loop gets to others when a whole class asks
 TURNS: Final = 2  # earlier questions that a follow-up may refer to
 REMEMBERED: Final = 2_000  # learners whose last turns and hint rungs are kept, in memory only
 
@@ -90,6 +91,7 @@ class Answering:
         self._turns: OrderedDict[tuple[int, int | None], list[Turn]] = OrderedDict()
         self._rungs: OrderedDict[tuple[int, str, str], int] = OrderedDict()
         self._lines: dict[int, _Line] = {}
+        self._searching = asyncio.Semaphore(SEARCHED_AT_ONCE)
         self._positions: dict[int, int] = {}
         self._warming: set[asyncio.Task[None]] = set()
 
@@ -154,7 +156,8 @@ class Answering:
 
     async def _reply(self, asked: Asked) -> AsyncGenerator[TutorReply, None]:
         started = self._clock()
-        hits = await self._retrieve(asked)
+        async with self._searching:
+            hits = await self._retrieve(asked)
         blank = TutorReply(
             kind=Kind.ANSWER,
             language=hits[0].guide.language if hits else asked.language,

@@ -6,7 +6,6 @@ sure it is (`coverage`, `cosine`), and `tutor.gate` decides.
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -51,7 +50,7 @@ class Retriever:
         vectors = self.vectors
         near: Mapping[Key, Near] = {}
         if vectors is not None and vectors.ready:
-            near = await asyncio.to_thread(vectors.search, question, guides)
+            near = await vectors.near(question, guides)
         nearest = list(near)[:POOL]
         scores: dict[Key, float] = {}
         for ranking in (matched, nearest):

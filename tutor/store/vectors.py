@@ -6,11 +6,14 @@ Search is by brute force in numpy: a thousand sections are three megabytes.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import re
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,6 +25,8 @@ from engines.base import Embedder
 from tutor.search import Key
 from tutor.store.database import rows, write
 
+KEPT_QUESTIONS: Final = 1_024
+"""Whose vectors are kept: behind a Why? button all of a class ask the same. In memory only, and without who asked."""
 SHORTEST: Final = 12  # characters of a sentence worth a vector of its own
 _END: Final = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n{2,}")
 _BATCH: Final = 16  # texts embedded between two saves
@@ -52,13 +57,19 @@ _NOWHERE: Final = Near(-1.0)
 
 
 class VectorIndex:
-    """Build it in a thread (`build` blocks); until then `search` finds nothing. One thread at a time may build."""
+    """Build it in a thread (`build` blocks); until then `search` finds nothing. One thread at a time may build.
+
+    Questions are looked up in threads of its own: in the loop's, a class that asks together would keep everything else waiting that
+    goes to a thread, such as the chart of its live round.
+    """
 
     def __init__(self, guides: Iterable[Guide], embedder: Embedder, path: Path) -> None:
         self.ready = False
         self._stopped = False
         self._embedder = embedder
         self._path = path
+        self._threads = ThreadPoolExecutor(embedder.at_once, thread_name_prefix="vectors")
+        self._of_question = lru_cache(KEPT_QUESTIONS)(self._embedded)
         self._sections = [(guide, section) for guide in guides for section in guide.sections]
         self._matrix: Any = None
         self._owners: list[tuple[Key, str]] = []  # with the sentence, "" for a piece that is none
@@ -90,18 +101,28 @@ class VectorIndex:
         self.ready = True
 
     def stop(self) -> None:
-        """Let a build in another thread end at its next batch."""
+        """Let a build in another thread end at its next batch; from now on `near` finds nothing."""
         self._stopped = True
+        self._threads.shutdown(wait=False)
+
+    async def near(self, question: str, guides: Sequence[Guide]) -> Mapping[Key, Near]:
+        """As `search`, in a thread."""
+        if self._stopped:
+            return {}
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self.search, question, guides)
 
     def search(self, question: str, guides: Sequence[Guide]) -> Mapping[Key, Near]:
         """How near each section of these guides is, the nearest first; empty until built. Takes 10 to 30 ms: not on the loop."""
         if not self.ready or self._matrix is None:
             return {}
-        vector = np.frombuffer(self._embedder.embed([question], query=True)[0], dtype="<f4")
+        vector = self._of_question(question)
         best: dict[Key, Near] = {}
         for start, end in (self._spans[key] for guide in guides if (key := (guide.id, guide.language)) in self._spans):
             self._nearer(best, start, (self._matrix[start:end] @ vector).tolist())
         return dict(sorted(best.items(), key=lambda item: -item[1].cosine))
+
+    def _embedded(self, question: str) -> Any:
+        return np.frombuffer(self._embedder.embed([question], query=True)[0], dtype="<f4")
 
     def _nearer(self, best: dict[Key, Near], start: int, cosines: Sequence[float]) -> None:
         """Takes the cosines of the pieces from `start` on into account."""
