@@ -7,7 +7,11 @@ CONSTRAINTS := .ci/constraints.txt
 # As many test processes as a laptop has to spare.
 JOBS ?= 2
 
-.PHONY: demo test contract-vllm lint format browser shots clean
+# PyTorch for the tests of the engine `paged`, in an environment of its own: nothing else needs it.
+TORCH ?= torch==2.13.0
+GPU_VENV := .venv-gpu
+
+.PHONY: demo test contract-paged contract-vllm lint format browser shots clean
 
 demo: $(VENV)/.runs
 	$(BIN)/studyhall demo $(DEMO)
@@ -19,6 +23,10 @@ lint: $(VENV)/.develops
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
+
+# The engine `paged` on the real libraries, whose insides it changes; with a CUDA device its kernel too.
+contract-paged: $(GPU_VENV)/.develops
+	$(GPU_VENV)/bin/pytest -k paged tests/engines/test_paged.py tests/engines/test_contract.py
 
 # The contract on a real vLLM, which is too large for every run: make contract-vllm VLLM_PYTHON=…/bin/python (docs/engines.md).
 contract-vllm: $(VENV)/.develops
@@ -55,5 +63,10 @@ $(VENV)/.develops: $(VENV)/bin/pip pyproject.toml $(CONSTRAINTS)
 	$(PIP) install -c $(CONSTRAINTS) -e '.[local,embeddings,dev]'
 	@touch $@ $(VENV)/.runs
 
+$(GPU_VENV)/.develops: pyproject.toml $(CONSTRAINTS) | $(VENV)/bin/pip
+	$(PYTHON) -m venv $(GPU_VENV)
+	$(GPU_VENV)/bin/pip --disable-pip-version-check --quiet install -c $(CONSTRAINTS) '$(TORCH)' -e '.[gpu,dev]'
+	@touch $@
+
 clean:
-	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(GPU_VENV) .pytest_cache .ruff_cache .hypothesis
