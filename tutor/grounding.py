@@ -48,6 +48,7 @@ _EXACT: Final = re.compile(
     r"\d+(?:[.,]\d+)*\s?%?|\b[A-Za-z0-9_]*(?:[a-z][A-Z]|[A-Za-z]\d|\d[A-Za-z]|_)[A-Za-z0-9_]*\b|\b[A-Z]{2,}\b", re.ASCII
 )
 _WORD: Final = re.compile(r"[a-z0-9_]+", re.ASCII)
+_REPORTED: Final = re.compile(r"(?:According to the guide, |The guide (?:states|says|mentions|notes|explains) that )(?=\S)")
 _PLAIN_LATIN: Final = re.compile(r"(?<![\w.])[a-z]{2,}(?![\w.]\w)", re.ASCII)
 _UNIT: Final = (
     r"%|×|x\b|[kmgt]i?b(?:it)?\b|bits?\b|bytes?\b|(?:milli|micro|nano)?seconds?\b|[mnuµμ]?s\b|minutes?\b|hours?\b|[kmg]?hz\b|t?flops?\b"
@@ -272,7 +273,7 @@ def verified(claim: Claim, evidence: Sequence[Evidence], question: str) -> Sente
     """The claim tied to the sections that support it, the tagged ones tried first; None when none does."""
     if claim.code:
         return _verified_code(claim, evidence)
-    text = clean(claim.text)
+    text = _said_directly(clean(claim.text))
     if _has_a_form(text) or _repeats_the_policy(text):
         return None
     if _says_nothing(text, evidence, question):
@@ -286,6 +287,15 @@ def verified(claim: Claim, evidence: Sequence[Evidence], question: str) -> Sente
             return None
         kept = [evidence[scores.index(max(scores))]]
     return Sentence(_ended(text), tuple(item.citation for item in kept[:2]))
+
+
+def _said_directly(text: str) -> str:
+    """Without "The guide states that": the citation behind the sentence says so already."""
+    reported = _REPORTED.match(text)
+    if reported is None:
+        return text
+    text = text[reported.end() :]
+    return text[0].upper() + text[1:] if re.match(r"[a-z]+[\s,]", text) else text
 
 
 def _ended(text: str) -> str:

@@ -363,6 +363,21 @@ def test_a_sentence_that_leaves_the_language_of_its_guide_is_not_shown(sentence:
     assert (verified(Claim(sentence, ()), evidence, "") is not None) is shown
 
 
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("The guide states that the outer gate closes at dusk.", "The outer gate closes at dusk."),
+        ("According to the guide, it weighs 48 tons.", "It weighs 48 tons."),
+        ("The guide says that `signal` stops traffic by a red lamp.", "`signal` stops traffic by a red lamp."),
+        ("High tide raises the basin.", "High tide raises the basin."),
+    ],
+)
+def test_that_the_guide_says_so_is_left_to_the_citation(said: str, shown: str) -> None:
+    sentence = verified(Claim(said, ()), EVIDENCE, "")
+    assert sentence is not None
+    assert sentence.text == shown
+
+
 def test_a_unit_may_stand_apart_from_its_number() -> None:
     section = Section("bits", "Bits", "Going from 16 bits to 4 leaves a quarter of the weights. A step takes 128-256 ms, the cache 48 KiB.")
     evidence = (Evidence("S1", GUIDE, section),)
