@@ -37,7 +37,7 @@ from tutor.answering import DEADLINE_S, Answering, Asked
 from tutor.reply import Kind, TutorReply
 from tutor.retrieval import Retriever
 
-KILLS = int(os.environ.get("STUDYHALL_KILLS", "2"))
+KILLS = int(os.environ.get("STUDYHALL_KILLS", "1"))
 SEED = int(os.environ.get("STUDYHALL_KILLS_SEED", "7"))
 LEARNERS = 4
 SLOTS = 2
