@@ -35,7 +35,7 @@ QUERY_STEP: Final = 256  # tokens of a step with prompts, rounded up to a multip
 CACHE_LEAST: Final = 8_192
 CACHE_STEP: Final = 131_072
 SHORTEST_RECORDED: Final = 1_024
-KNOWN_HEADS: Final = 256  # guides whose tokens are remembered; a guide is some ten thousand numbers
+KNOWN_HEADS: Final = 64  # guides whose tokens are remembered; a long one is 400 KB of them
 STOP_S: Final = 10.0  # a step takes milliseconds on a GPU; the first ones compile
 
 
