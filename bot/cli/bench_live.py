@@ -1,10 +1,11 @@
 """`studyhall bench live`: a crowd presses in live rounds within seconds, against the strict sandbox with its rate limits on.
 
 The bot runs in a process of its own, as in production; the sandbox and the crowd are in this one. Everybody answers within
-`spread_s`, and everybody presses again within `spread_s` just before the deadline, the worst moment there is. Counted
-afterwards, from the sandbox and from the database file: what was lost, doubled, late, answered with 429, and how late the
-closing edit was. The processor time per press (of the first wave) stands beside that of a bare discord.py bot that only
-acknowledges, measured with the same crowd in the same run.
+`spread_s`, everybody presses again within `spread_s` just before the deadline, the worst moment there is, and under the
+solution everybody presses **Why?**. Counted afterwards, from the sandbox and from the database file: what was lost,
+doubled, late, answered with 429, how late the closing edit was, and how soon each got an explanation. The processor time
+per press (of the first wave) stands beside that of a bare discord.py bot that only acknowledges, measured with the same
+crowd in the same run.
 """
 
 from __future__ import annotations
@@ -90,13 +91,18 @@ async def crowd_presses(settings: Settings, people: int, spread_s: float, rounds
             acts += await pressed([(one, person, one.deadline - rng.uniform(0.05, spread_s)) for one, person in presses], rng)
             with contextlib.suppress(NoAnswer):  # what did not close in time is counted below
                 await sandbox.wait_for(lambda: all(one.closed_at for one in asked), SETTLE_S)
+            asking = await asked_why(sandbox, crowd, rounds, spread_s, rng)
         cpu = (cpu_after - cpu_before) / people if cpu_after is not None and cpu_before is not None else None
-        return counted(await stored_presses(settings.database), sandbox, acts, joins, asked) | {
-            "people": people,
-            "rounds": rounds,
-            "spread_s": spread_s,
-            "cpu_ms_per_press": None if cpu is None else round(cpu, 3),
-        }
+        return (
+            counted(await stored_presses(settings.database), sandbox, acts, joins, asked)
+            | asking
+            | {
+                "people": people,
+                "rounds": rounds,
+                "spread_s": spread_s,
+                "cpu_ms_per_press": None if cpu is None else round(cpu, 3),
+            }
+        )
 
 
 async def opened(
@@ -133,6 +139,14 @@ def shown_questions(sandbox: Sandbox, rounds: int) -> list[Message]:
     return found if len(found) >= rounds else []
 
 
+def solutions(sandbox: Sandbox, rounds: int) -> list[tuple[Message, str]]:
+    """The messages with a **Why?** under them, and its custom id; nothing until all rounds have theirs."""
+    messages = [message for channel in sandbox.world.channels.values() for message in channel.messages.values()]
+    buttons = [(message, str(button.get("custom_id"))) for message in messages for button in message.buttons]
+    found = [(message, custom_id) for message, custom_id in buttons if custom_id.startswith("live-why:")]
+    return found if len(found) >= rounds else []
+
+
 def answers_of(message: Message) -> list[str]:
     """Custom ids of its answers; empty once they have been taken away."""
     return [str(button["custom_id"]) for button in message.buttons if str(button.get("custom_id", "")).startswith("live:")]
@@ -154,6 +168,44 @@ def watch_closing(event: Event, asked: Sequence[Asked]) -> None:
 async def pressed(planned: Sequence[tuple[Asked, Person, float]], rng: random.Random) -> list[Act]:
     acts = await asyncio.gather(*(press_at(one, person, at, rng) for one, person, at in planned))
     return list(await asyncio.gather(*(act.answered() for act in acts)))
+
+
+async def asked_why(sandbox: Sandbox, crowd: Sequence[Person], rounds: int, spread_s: float, rng: random.Random) -> dict[str, Any]:
+    """Everybody presses **Why?** under the solution within the same time; how soon that was received, and how soon it was answered."""
+    shown = await sandbox.wait_for(lambda: solutions(sandbox, rounds), SETTLE_S)
+    begun: dict[int, float] = {}  # by interaction
+    whole: dict[int, float] = {}  # by message: when the last edit came, which brings the buttons
+
+    def watch(event: Event) -> None:
+        if isinstance(event, MessageChanged) and event.message.buttons:
+            whole.setdefault(event.message.id, time.perf_counter())
+
+    def took() -> list[float]:
+        """Milliseconds from press to whole answer, of those that have one."""
+        answers = [(act.interaction.id, act.interaction.response) for act in acts]
+        return [1_000 * (whole[answer.id] - begun[press]) for press, answer in answers if answer is not None and answer.id in whole]
+
+    async def why(number: int, person: Person) -> Act:
+        message, custom_id = shown[number % len(shown)]
+        await asyncio.sleep(rng.uniform(0, spread_s))
+        act = await person.press(message, custom_id=custom_id, wait=False)
+        begun[act.interaction.id] = time.perf_counter()
+        return act
+
+    sandbox.world.listeners.append(watch)
+    acts = await asyncio.gather(*(why(number, person) for number, person in enumerate(crowd)))
+    await asyncio.gather(*(act.answered() for act in acts))
+    for _ in range(60):  # one look for all, now and then: one after every change would keep the sandbox busy
+        if len(took()) == len(acts):
+            break
+        await asyncio.sleep(SETTLE_S / 30)
+    received = sorted(act.latency_ms if act.latency_ms is not None else LATE_MS for act in acts)
+    answered = sorted(took())
+    return {
+        "why_unanswered": len(acts) - len(answered),
+        "why_received_p95_ms": round(received[int(len(received) * 0.95)], 1),
+        "why_answered_p95_ms": round(answered[int(len(answered) * 0.95)], 1) if answered else None,
+    }
 
 
 async def press_at(asked: Asked, person: Person, at: float, rng: random.Random) -> Act:

@@ -1,6 +1,7 @@
 """A grounded reply in Discord: acknowledged at once, grown sentence by sentence, always finished by a last edit.
 
-Edits are at least 1.2 s apart (a webhook token allows 5 in 2 s, and several people share a channel's hidden limit).
+Edits are at least 1.2 s apart (a webhook token allows 5 in 2 s, and several people share a channel's hidden limit), and what is complete
+at once, as a quote is, comes in one.
 Mentions are off on the client and escaped here; the only links are to our own sections.
 """
 
@@ -28,6 +29,7 @@ from tutor.reply import Citation, Kind, TutorReply
 log = logging.getLogger("studyhall")
 
 BETWEEN_EDITS_S: Final = 1.2
+FIRST_EDIT_S: Final = 0.25  # after the first sentence, if there is more to come: a quote is whole by then
 UNKNOWN_MESSAGE: Final = 10_008  # [Discord: topics/opcodes-and-status-codes]
 CITED_BUTTONS: Final = 3
 
@@ -65,7 +67,7 @@ BUTTONS = (HelpfulButton, QuoteButton)
 
 async def stream(client: StudyhallClient, interaction: Interaction[Any], asked: Asked, *, ephemeral: bool) -> None:
     """Answer `asked` as a new message of this interaction. When its asker dismisses the message, the engine is stopped."""
-    await interaction.response.defer(ephemeral=ephemeral, thinking=True)
+    await received(interaction, ephemeral=ephemeral)
     telling = asyncio.create_task(_tell_position(client, interaction, asked.language), name=f"tell position {interaction.id}")
     try:
         async with aclosing(client.tutor.answering.ask(asked)) as replies:
@@ -78,6 +80,13 @@ async def stream(client: StudyhallClient, interaction: Interaction[Any], asked: 
         await _ended(telling)
 
 
+async def received(interaction: Interaction[Any], *, ephemeral: bool) -> None:
+    """Say that an answer comes, once. Where finding out what is asked takes the database, before that: a class that asks together
+    would else wait for each other's reading within the three seconds that Discord gives. Nothing is stored by asking."""
+    if not interaction.response.is_done():
+        await interaction.response.defer(ephemeral=ephemeral, thinking=True)
+
+
 async def _grow(
     client: StudyhallClient,
     interaction: Interaction[Any],
@@ -86,24 +95,66 @@ async def _grow(
     telling: asyncio.Task[None],
 ) -> None:
     language = asked.language
-    shown_at = 0.0
+    growing = _Growing(client, interaction, asked)
     last: TutorReply | None = None
-    async for last in replies:
-        if last.complete or not last.sentences:
-            continue
-        await _ended(telling)
-        if time.monotonic() - shown_at >= BETWEEN_EDITS_S:
-            await interaction.edit_original_response(content=None, embed=embed(client, asked, last, language))
-            shown_at = time.monotonic()
+    async with aclosing(growing):
+        async for last in replies:
+            if not last.complete and last.sentences:
+                await _ended(telling)
+                await growing.show(last)
     assert last is not None, "a question ends in a reply"
     await _ended(telling)
     reply_id = secrets.token_hex(6)
     await client.tutor.save_reply(reply_id, asked, last, now=interaction.created_at)
-    wait_s = BETWEEN_EDITS_S - (time.monotonic() - shown_at)
-    if shown_at and wait_s > 0:
-        await asyncio.sleep(wait_s)
+    await growing.ready()
     view = items(client, reply_id, last, language)
     await interaction.edit_original_response(content=None, embed=embed(client, asked, last, language), view=view)
+
+
+class _Growing:
+    """A reply that is still written, in the message that will hold it."""
+
+    def __init__(self, client: StudyhallClient, interaction: Interaction[Any], asked: Asked) -> None:
+        self._client = client
+        self._interaction = interaction
+        self._asked = asked
+        self._newest: TutorReply | None = None
+        self._first: asyncio.Task[None] | None = None
+        self._shown_at: float | None = None
+
+    async def show(self, reply: TutorReply) -> None:
+        """Show it when it is time; a later one may come first. Raises what an edit raises."""
+        self._newest = reply
+        if self._first is None:
+            self._first = asyncio.create_task(self._soon(), name=f"first sentence {self._interaction.id}")
+        elif self._first.done():
+            self._first.result()
+            if self._shown_at is not None and time.monotonic() - self._shown_at >= BETWEEN_EDITS_S:
+                await self._edit()
+
+    async def ready(self) -> None:
+        """Wait until the next edit may come."""
+        if self._shown_at is not None:
+            await asyncio.sleep(max(0.0, BETWEEN_EDITS_S - (time.monotonic() - self._shown_at)))
+
+    async def aclose(self) -> None:
+        """Nothing more is shown. An edit that has begun is waited for; raises what it raises."""
+        if self._first is None:
+            return
+        if self._shown_at is None:
+            await _ended(self._first)
+        else:
+            await self._first
+
+    async def _soon(self) -> None:
+        await asyncio.sleep(FIRST_EDIT_S)
+        await self._edit()
+
+    async def _edit(self) -> None:
+        assert self._newest is not None, "something is to be shown"
+        self._shown_at = time.monotonic()
+        made = embed(self._client, self._asked, self._newest, self._asked.language)
+        await self._interaction.edit_original_response(content=None, embed=made)
 
 
 async def _tell_position(client: StudyhallClient, interaction: Interaction[Any], language: str) -> None:

@@ -360,6 +360,7 @@ class WhyButton(StateButton, template=rf"live-why:({ROUND}):(\d{{1,3}})"):
     """Asks the guide about this person's own answer."""
 
     async def pressed(self, client: StudyhallClient, interaction: Interaction[Any]) -> None:
+        await answers.received(interaction, ephemeral=True)
         round_id, position = self.parts
         round_, made, line = await client.part(LiveDesk).live.line(round_id, int(position), interaction.user.id)
         asked = client.tutor.answering.why(

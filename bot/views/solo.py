@@ -55,6 +55,7 @@ class NextButton(StateButton, template=rf"next:({ROUND})"):
 
 class WhyButton(StateButton, template=rf"why:({ROUND}):(\d{{1,3}})"):
     async def pressed(self, client: StudyhallClient, interaction: Interaction[Any]) -> None:
+        await answers.received(interaction, ephemeral=True)
         round_id, position = self.parts
         view = await client.tutor.review(round_id, int(position), interaction.user.id, now=interaction.created_at)
         assert view.judged is not None, "a review has a verdict"

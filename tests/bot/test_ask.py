@@ -22,6 +22,7 @@ from engines.base import EngineDown
 from engines.scripted import ScriptedEngine
 from tests.bot.conftest import Running
 from tests.bot.test_solo_round import answered, asked, embed, labels
+from tutor.errors import NotFound
 from tutor.reply import Citation, Kind, Sentence, TutorReply
 
 LIBRARY = load_library([SHIPPED]).library
@@ -125,6 +126,56 @@ async def test_one_learner_has_one_question_running_and_two_waiting(
         for act in acts[:3]:
             await sandbox.wait_for(lambda act=act: act.message.buttons, 10)
             assert answer in str(embed(act.message)["description"])
+
+
+def edits(sandbox: Sandbox) -> int:
+    return sum(entry.method == "PATCH" for entry in sandbox.api.log)
+
+
+async def test_a_quote_comes_whole_in_one_edit_and_a_slow_answer_is_shown_as_it_grows(
+    sandbox: Sandbox, running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go = asyncio.Event()
+    first = "Layer fusion replaces neighbouring layers by one that behaves the same."
+    slow = [f"{first}\n", go, "Patterns vary with the TensorRT version, data type and GPU.\n"]
+    gone = [EngineDown("scripted", "gone", "Start it")]
+    monkeypatch.setattr(compose, "built_engine", lambda settings, **hooks: ScriptedEngine([slow, gone]))
+    async with running(sandbox):
+        before = edits(sandbox)
+        act = await sandbox.person("Sam").slash("ask", question="What does layer fusion do?", guide="tensorrt-engines")
+        growing = await sandbox.wait_for(lambda: act.message if act.message and first in str(act.message.data.get("embeds")) else None, 20)
+        assert not growing.buttons
+        go.set()
+        await sandbox.wait_for(lambda: growing.buttons, 20)
+        assert edits(sandbox) == before + 2
+        monkeypatch.setattr(answers, "BETWEEN_EDITS_S", 600.0)  # a second edit would never come
+        before = edits(sandbox)
+        message = await answer_of(sandbox, "What happens when the input is outside the profile?", guide="tensorrt-engines")
+        assert "> " in str(embed(message)["description"])
+        assert edits(sandbox) == before + 1
+
+
+async def test_why_is_received_before_the_store_is_asked_and_what_goes_wrong_then_is_said(
+    sandbox: Sandbox, running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quiz = LIBRARY.quizzes["tensorrt-engines"]
+    go = asyncio.Event()
+    async with running(sandbox) as client:
+        sam = sandbox.person("Sam")
+        message = (await sam.slash("quiz play", quiz=quiz.id, shuffle=False)).message
+        message = (await answered(sam, message, asked(quiz, message), right=True)).message
+
+        async def review(*_: object, **__: object) -> None:
+            await go.wait()
+            raise NotFound("round", "gone")
+
+        monkeypatch.setattr(client.tutor, "review", review)
+        act = await sam.press(message, label="Why?")  # it is received, though nothing is known yet
+        assert act.message.loading
+        go.set()
+        told = await sandbox.wait_for(lambda: act.followups or (not act.message.loading and [act.message]), 10)
+        assert told[-1].content
+        assert told[-1].ephemeral
 
 
 async def test_dismissing_a_growing_answer_stops_the_engine(sandbox: Sandbox, running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
