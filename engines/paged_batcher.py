@@ -182,16 +182,17 @@ class Batcher:
 
         Raises EngineDown when the template refuses the chat.
         """
+        known = tuple(messages[:stable])
         try:
             text = self._written(messages, asked=True)
-            head = self._heads.get(tuple(messages[:stable])) if stable else None
+            head = self._heads.get(known)
             if head is not None and text.startswith(head.text):
                 return head.tokens + self._tokens(text[len(head.text) :])
             tokens = self._tokens(text)
         except Exception as error:
             raise EngineDown(NAME, f"the chat template refuses this chat ({_line(error)})", "Use a model for instructions") from error
-        if stable:
-            self._remember(tuple(messages[:stable]), text, tokens)
+        if known:
+            self._remember(known, text, tokens)
         return tokens
 
     def _written(self, messages: Sequence[Message], *, asked: bool) -> str:

@@ -29,6 +29,7 @@ from bot.sandbox.driver import Person, Sandbox
 from bot.sandbox.model import GUILD_ID, Event, Interaction, Message, MessageChanged
 from bot.sandbox.wire import NoAnswer
 from bot.settings import Settings, load_settings
+from tutor.evaluation_metrics import percentile
 from tutor.grading import Selected
 from tutor.scoring import Press
 from tutor.store.database import Database
@@ -199,12 +200,12 @@ async def asked_why(sandbox: Sandbox, crowd: Sequence[Person], rounds: int, spre
         if len(took()) == len(acts):
             break
         await asyncio.sleep(SETTLE_S / 30)
-    received = sorted(act.latency_ms if act.latency_ms is not None else LATE_MS for act in acts)
-    answered = sorted(took())
+    received = [act.latency_ms if act.latency_ms is not None else LATE_MS for act in acts]
+    answered = took()
     return {
         "why_unanswered": len(acts) - len(answered),
-        "why_received_p95_ms": round(received[int(len(received) * 0.95)], 1),
-        "why_answered_p95_ms": round(answered[int(len(answered) * 0.95)], 1) if answered else None,
+        "why_received_p95_ms": round(percentile(received, 0.95), 1),
+        "why_answered_p95_ms": round(percentile(answered, 0.95), 1) if answered else None,
     }
 
 
